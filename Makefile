@@ -7,7 +7,7 @@ SHELL := bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo picture test check bench bench-trace bench-peers bench-live bench-rest fuzz lab javascript fmt guests generated columns record toolchain components
+.PHONY: help demo picture test check bench bench-trace bench-peers bench-live bench-rest conformance fuzz lab javascript fmt guests generated columns record toolchain components
 
 CARGO ?= cargo
 # From nothing a build is quicker when it keeps nothing for the next one.
@@ -103,6 +103,10 @@ bench-live: toolchain ## the incumbent's controller and ours at the same work in
 bench-rest: toolchain ## 2,000 nodes and 20,000 pods in the lab to which nothing happens: memory and processors of the controller
 	$(CARGO) build --locked --quiet --bin plimsoll --bin rest
 	"$(built)/rest"
+
+conformance: toolchain ## the incumbent's regression suite against plimsoll in the lab, spec by spec; SPECS is all, 'some COUNT SEED' or 'focus PATTERN'
+	$(CARGO) build --locked --quiet --bin plimsoll --bin conformance
+	"$(built)/conformance" --serve "$(built)/plimsoll" $(or $(SPECS),all)
 
 # rust-toolchain.toml names version, target and components; a rustup that installs nothing by itself is asked to.
 toolchain:

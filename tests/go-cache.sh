@@ -18,11 +18,12 @@ require_go() {
 # build_cached MODULE_FOLDER CACHE_NAME LINKER_FLAGS (PACKAGE PROGRAM)...
 # Prints the folder that holds the programs. Who comes while another builds the same waits for it; builds run at low priority.
 # A script that defines a function `adapted` has it called in the module with a scratch folder, and builds with the flags that it prints.
+# One that sets an array `go_command` builds by that command of Go and its flags instead of `build`, such as tests as a program.
 build_cached() {
     local module=$1 name=$2 flags=$3 digest target
     shift 3
     digest=$( { cd "$module" && find . -type f \( -name '*.go' -o -name go.mod -o -name go.sum \) ! -name '*_test.go' -print0 \
-        | LC_ALL=C sort -z | xargs -0 cat; echo "$flags $*"; uname -sm; declare -f adapted || true; } | sha256sum | cut -c1-16)
+        | LC_ALL=C sort -z | xargs -0 cat; echo "$flags $*"; uname -sm; declare -f adapted || true; declare -p go_command 2>/dev/null || true; } | sha256sum | cut -c1-16)
     target=$(cache_root)/$name/$digest
     if [ ! -d "$target" ]; then
         require_go "$name"
@@ -47,7 +48,7 @@ build_into() {
     fi
     while [ $# -gt 0 ]; do
         echo "building $2 from $1 (kept in $target)" >&2
-        (cd "$module" && GOFLAGS=-mod=readonly CGO_ENABLED=0 nice -n 10 go build -trimpath -buildvcs=false "${flags_of_go[@]}" -ldflags "-s -w $flags" -o "$scratch/$2" "$1") >&2 \
+        (cd "$module" && GOFLAGS=-mod=readonly CGO_ENABLED=0 nice -n 10 go "${go_command[@]:-build}" -trimpath -buildvcs=false "${flags_of_go[@]}" -ldflags "-s -w $flags" -o "$scratch/$2" "$1") >&2 \
             || { rm -rf "$scratch" "$adaptation"; return 1; }
         shift 2
     done
