@@ -42,7 +42,7 @@ pub struct Release {
     pub namespace: &'static str,
     /// Values beside the chart's own.
     pub values: Value,
-    /// Group versions and kinds that the API server is taken to have when there is none.
+    /// Group versions and kinds that it is rendered for, beside those of Kubernetes.
     pub api_versions: Vec<&'static str>,
 }
 
@@ -60,25 +60,28 @@ impl Release {
 
     /// The objects, as `helm template` prints them.
     pub fn render(&self) -> Result<Vec<Value>, ChartError> {
-        let text = self.run("template", &self.offline())?;
+        let versions = self.api_versions.iter();
+        let flags: Vec<String> = versions.map(|it| format!("--api-versions={it}")).collect();
+        let text = self.run("template", &flags)?;
         let objects: Vec<Value> = serde_saphyr::from_multiple(&text)
             .map_err(|error| ChartError::Unread(error.to_string()))?;
         let objects = objects.into_iter().filter(|object| !object.is_null());
         Ok(objects.collect())
     }
 
-    /// What a user is told after an installation.
+    /// What a user is told after an installation, when there is no API server to ask for its kinds.
     pub fn notes(&self) -> Result<String, ChartError> {
-        let flags = ["--dry-run=client", "--hide-secret", "--output=json"].map(ToOwned::to_owned);
-        let text = self.run("install", &[self.offline(), flags.to_vec()].concat())?;
+        let flags = ["--dry-run=client", "--output=json"].map(ToOwned::to_owned);
+        let text = self.run("install", &flags)?;
         let told: Value = serde_json::from_str(&text)
             .map_err(|error| ChartError::Unread(format!("{error}: {text}")))?;
         let notes = told["info"]["notes"].as_str();
         Ok(notes.unwrap_or_default().trim().to_owned())
     }
 
-    /// Installs it, or brings what is installed up to it, at the API server of a kubeconfig. With `wait` helm returns when all of it is ready.
-    pub fn install(&self, kubeconfig: &Path, wait: bool) -> Result<(), ChartError> {
+    /// Installs it, or brings what is installed up to it, at the API server of a kubeconfig; what helm says of it. With `wait` helm returns
+    /// when all of it is ready.
+    pub fn install(&self, kubeconfig: &Path, wait: bool) -> Result<String, ChartError> {
         let mut flags = vec![
             "--install".to_owned(),
             "--create-namespace".to_owned(),
@@ -87,12 +90,7 @@ impl Release {
         if wait {
             flags.extend(["--wait".to_owned(), "--timeout=3m".to_owned()]);
         }
-        self.run("upgrade", &flags).map(drop)
-    }
-
-    fn offline(&self) -> Vec<String> {
-        let versions = self.api_versions.iter();
-        versions.map(|it| format!("--api-versions={it}")).collect()
+        self.run("upgrade", &flags)
     }
 
     /// Runs helm in a folder of its own, so that nothing of the user's settings counts.

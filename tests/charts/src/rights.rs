@@ -93,7 +93,10 @@ impl Rights {
 fn of_rule(rule: &Value, namespace: Option<&str>) -> Vec<Right> {
     let texts = |field: &str| {
         let entries = rule[field].as_array().into_iter().flatten();
-        let texts: Vec<String> = entries.filter_map(Value::as_str).map(str::to_owned).collect();
+        let texts: Vec<String> = entries
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect();
         texts
     };
     let names: Vec<Option<String>> = match texts("resourceNames") {

@@ -16,7 +16,11 @@ fn by_name(definitions: Vec<Value>) -> BTreeMap<String, Value> {
 }
 
 fn rendered(values: Value) -> BTreeMap<String, Value> {
-    by_name(Release::new("plimsoll-crd", values).render().expect("it renders"))
+    by_name(
+        Release::new("plimsoll-crd", values)
+            .render()
+            .expect("it renders"),
+    )
 }
 
 #[test]
@@ -35,7 +39,11 @@ fn annotations_are_put_on_each_and_nothing_else_is_changed() {
     for (name, mut definition) in annotated {
         let metadata = definition["metadata"].as_object_mut().expect("metadata");
         let annotations = metadata.remove("annotations");
-        assert_eq!(annotations, Some(json!({"a": "b: c", "helm.sh/resource-policy": "keep"})), "{name}");
+        assert_eq!(
+            annotations,
+            Some(json!({"a": "b: c", "helm.sh/resource-policy": "keep"})),
+            "{name}"
+        );
         assert_eq!(Some(&definition), plain.get(&name));
     }
 }
@@ -44,5 +52,8 @@ fn annotations_are_put_on_each_and_nothing_else_is_changed() {
 fn values_that_it_does_not_know_are_refused() {
     let refused = Release::new("plimsoll-crd", json!({"additionalAnnotation": {}})).render();
     let words = refused.expect_err("it is refused").to_string();
-    assert!(words.contains("additional properties 'additionalAnnotation' not allowed"), "{words}");
+    assert!(
+        words.contains("additional properties 'additionalAnnotation' not allowed"),
+        "{words}"
+    );
 }

@@ -8,40 +8,165 @@ use serde_json::{Map, Value, json};
 /// Settings of the chart of the incumbent's release 1.14.1: the key, a value, the variable, and its text there.
 const SETTINGS: &[(&str, &str, &str, &str)] = &[
     ("settings.clusterName", r#""demo""#, "CLUSTER_NAME", "demo"),
-    ("settings.clusterName", r#""{{ .Release.Name }}-1""#, "CLUSTER_NAME", "plimsoll-1"),
-    ("settings.clusterEndpoint", r#""https://a.invalid""#, "CLUSTER_ENDPOINT", "https://a.invalid"),
-    ("settings.clusterCABundle", r#""LS0t""#, "CLUSTER_CA_BUNDLE", "LS0t"),
-    ("settings.interruptionQueue", r#""demo""#, "INTERRUPTION_QUEUE", "demo"),
-    ("settings.batchMaxDuration", r#""30s""#, "BATCH_MAX_DURATION", "30s"),
-    ("settings.batchIdleDuration", r#""1m30s""#, "BATCH_IDLE_DURATION", "1m30s"),
-    ("settings.preferencePolicy", r#""Ignore""#, "PREFERENCE_POLICY", "Ignore"),
-    ("settings.minValuesPolicy", r#""BestEffort""#, "MIN_VALUES_POLICY", "BestEffort"),
+    (
+        "settings.clusterName",
+        r#""{{ .Release.Name }}-1""#,
+        "CLUSTER_NAME",
+        "plimsoll-1",
+    ),
+    (
+        "settings.clusterEndpoint",
+        r#""https://a.invalid""#,
+        "CLUSTER_ENDPOINT",
+        "https://a.invalid",
+    ),
+    (
+        "settings.clusterCABundle",
+        r#""LS0t""#,
+        "CLUSTER_CA_BUNDLE",
+        "LS0t",
+    ),
+    (
+        "settings.interruptionQueue",
+        r#""demo""#,
+        "INTERRUPTION_QUEUE",
+        "demo",
+    ),
+    (
+        "settings.batchMaxDuration",
+        r#""30s""#,
+        "BATCH_MAX_DURATION",
+        "30s",
+    ),
+    (
+        "settings.batchIdleDuration",
+        r#""1m30s""#,
+        "BATCH_IDLE_DURATION",
+        "1m30s",
+    ),
+    (
+        "settings.preferencePolicy",
+        r#""Ignore""#,
+        "PREFERENCE_POLICY",
+        "Ignore",
+    ),
+    (
+        "settings.minValuesPolicy",
+        r#""BestEffort""#,
+        "MIN_VALUES_POLICY",
+        "BestEffort",
+    ),
     ("settings.isolatedVPC", "true", "ISOLATED_VPC", "true"),
     ("settings.isolatedVPC", "false", "ISOLATED_VPC", "false"),
-    ("settings.eksControlPlane", "true", "EKS_CONTROL_PLANE", "true"),
-    ("settings.vmMemoryOverheadPercent", "0.05", "VM_MEMORY_OVERHEAD_PERCENT", "0.05"),
+    (
+        "settings.eksControlPlane",
+        "true",
+        "EKS_CONTROL_PLANE",
+        "true",
+    ),
+    (
+        "settings.vmMemoryOverheadPercent",
+        "0.05",
+        "VM_MEMORY_OVERHEAD_PERCENT",
+        "0.05",
+    ),
     // Their chart drops false and zero, so that neither can be asked for.
-    ("settings.vmMemoryOverheadPercent", "0", "VM_MEMORY_OVERHEAD_PERCENT", "0"),
-    ("settings.ignoreDRARequests", "false", "IGNORE_DRA_REQUESTS", "false"),
-    ("settings.enableZonalShift", "true", "ENABLE_ZONAL_SHIFT", "true"),
+    (
+        "settings.vmMemoryOverheadPercent",
+        "0",
+        "VM_MEMORY_OVERHEAD_PERCENT",
+        "0",
+    ),
+    (
+        "settings.ignoreDRARequests",
+        "false",
+        "IGNORE_DRA_REQUESTS",
+        "false",
+    ),
+    (
+        "settings.enableZonalShift",
+        "true",
+        "ENABLE_ZONAL_SHIFT",
+        "true",
+    ),
     ("settings.reservedENIs", r#""1""#, "RESERVED_ENIS", "1"),
     ("settings.reservedENIs", "2", "RESERVED_ENIS", "2"),
-    ("settings.disableClusterStateObservability", "true", "DISABLE_CLUSTER_STATE_OBSERVABILITY", "true"),
+    (
+        "settings.disableClusterStateObservability",
+        "true",
+        "DISABLE_CLUSTER_STATE_OBSERVABILITY",
+        "true",
+    ),
     ("settings.disableDryRun", "true", "DISABLE_DRY_RUN", "true"),
-    ("settings.amiRefreshInterval", r#""5m""#, "AMI_REFRESH_INTERVAL", "5m"),
-    ("settings.subnetRefreshInterval", r#""1m""#, "SUBNET_REFRESH_INTERVAL", "1m"),
-    ("settings.awsFeatureGates.nodeClassCEL", "true", "AWS_FEATURE_GATES", "NodeClassCEL=true"),
-    ("settings.schedulerConfig", r#""podTopologySpread: {}""#, "SCHEDULER_CONFIG", "podTopologySpread: {}"),
-    ("settings.leaderElectionName", r#""ours""#, "LEADER_ELECTION_NAME", "ours"),
+    (
+        "settings.amiRefreshInterval",
+        r#""5m""#,
+        "AMI_REFRESH_INTERVAL",
+        "5m",
+    ),
+    (
+        "settings.subnetRefreshInterval",
+        r#""1m""#,
+        "SUBNET_REFRESH_INTERVAL",
+        "1m",
+    ),
+    (
+        "settings.awsFeatureGates.nodeClassCEL",
+        "true",
+        "AWS_FEATURE_GATES",
+        "NodeClassCEL=true",
+    ),
+    (
+        "settings.schedulerConfig",
+        r#""podTopologySpread: {}""#,
+        "SCHEDULER_CONFIG",
+        "podTopologySpread: {}",
+    ),
+    (
+        "settings.leaderElectionName",
+        r#""ours""#,
+        "LEADER_ELECTION_NAME",
+        "ours",
+    ),
     ("logLevel", r#""debug""#, "LOG_LEVEL", "debug"),
-    ("logOutputPaths", r#"["stdout","/tmp/log"]"#, "LOG_OUTPUT_PATHS", "stdout,/tmp/log"),
-    ("logErrorOutputPaths", r#"["stdout"]"#, "LOG_ERROR_OUTPUT_PATHS", "stdout"),
+    (
+        "logOutputPaths",
+        r#"["stdout","/tmp/log"]"#,
+        "LOG_OUTPUT_PATHS",
+        "stdout,/tmp/log",
+    ),
+    (
+        "logErrorOutputPaths",
+        r#"["stdout"]"#,
+        "LOG_ERROR_OUTPUT_PATHS",
+        "stdout",
+    ),
     ("controller.metrics.port", "8000", "METRICS_PORT", "8000"),
-    ("controller.healthProbe.port", "8001", "HEALTH_PROBE_PORT", "8001"),
-    ("controller.resources.limits.memory", r#""2Gi""#, "MEMORY_LIMIT", "2147483648"),
-    ("controller.resources.requests.cpu", r#""500m""#, "CPU_REQUESTS", "500"),
+    (
+        "controller.healthProbe.port",
+        "8001",
+        "HEALTH_PROBE_PORT",
+        "8001",
+    ),
+    (
+        "controller.resources.limits.memory",
+        r#""2Gi""#,
+        "MEMORY_LIMIT",
+        "2147483648",
+    ),
+    (
+        "controller.resources.requests.cpu",
+        r#""500m""#,
+        "CPU_REQUESTS",
+        "500",
+    ),
     // What comes last wins.
-    ("controller.env", r#"[{"name":"BATCH_MAX_DURATION","value":"1s"}]"#, "BATCH_MAX_DURATION", "1s"),
+    (
+        "controller.env",
+        r#"[{"name":"BATCH_MAX_DURATION","value":"1s"}]"#,
+        "BATCH_MAX_DURATION",
+        "1s",
+    ),
 ];
 
 /// What the controller is told where no value is given.
@@ -78,7 +203,9 @@ const GATES: [(&str, &str); 6] = [
 ];
 
 fn container(values: Value) -> Container {
-    let rendered = Release::new("plimsoll", values).render().expect("it renders");
+    let rendered = Release::new("plimsoll", values)
+        .render()
+        .expect("it renders");
     let deployment = of_kind(&rendered, "Deployment");
     Container::of(deployment[0]).expect("a container")
 }
@@ -124,7 +251,11 @@ fn each_setting_reaches_the_environment_as_it_is_there() {
 #[test]
 fn without_values_the_controller_is_told_the_defaults_and_nothing_else() {
     let container = container(Value::Null);
-    let told: Vec<_> = container.environment.iter().map(|(name, text)| (&**name, &**text)).collect();
+    let told: Vec<_> = container
+        .environment
+        .iter()
+        .map(|(name, text)| (&**name, &**text))
+        .collect();
     assert_eq!(told, DEFAULTS);
     assert_eq!(container.command, ["plimsoll", "run", "--provider=kwok"]);
 }
@@ -132,7 +263,9 @@ fn without_values_the_controller_is_told_the_defaults_and_nothing_else() {
 #[test]
 fn gates_are_opened_and_shut_under_their_names() {
     let gates = |open: bool| {
-        let gates = GATES.iter().map(|(key, _)| ((*key).to_owned(), Value::from(open)));
+        let gates = GATES
+            .iter()
+            .map(|(key, _)| ((*key).to_owned(), Value::from(open)));
         let gates: Map<String, Value> = gates.collect();
         let told = container(json!({"settings": {"featureGates": gates}}));
         told.environment["FEATURE_GATES"].clone()
