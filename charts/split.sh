@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Splits YAML documents on standard input into one file each, named after metadata.name: FOLDER. What was in the folder before goes.
+# Splits YAML documents on standard input into one file each, named after metadata.name: FOLDER. What was in the folder before goes, once
+# there is something to take its place.
 set -euo pipefail
 folder=$1
-rm -f "$folder"/*.yaml
-mkdir -p "$folder"
-awk -v folder="$folder" '
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+awk -v folder="$made" '
     function keep() {
         if (text == "") return
         if (name == "") { print "error: a document has no metadata.name" > "/dev/stderr"; exit 1 }
@@ -17,3 +18,7 @@ awk -v folder="$folder" '
     { text = text $0 "\n" }
     END { keep() }
 '
+[ -n "$(ls "$made")" ] || { echo "error: there are no documents on standard input" >&2; exit 1; }
+mkdir -p "$folder"
+rm -f "$folder"/*.yaml
+cp "$made"/*.yaml "$folder"
