@@ -175,17 +175,15 @@ async fn container(client: &Client) -> Container {
 async fn as_account(lab: &Lab, client: &Client) -> Client {
     let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), NAMESPACE);
     let request = TokenRequest {
-        spec: TokenRequestSpec {
-            audiences: Vec::new(),
-            ..TokenRequestSpec::default()
-        },
+        spec: Some(TokenRequestSpec::default()),
         ..TokenRequest::default()
     };
     let parameters = PostParams::default();
     let made = accounts
         .create_token_request(NAME, &parameters, &request)
         .await;
-    let token = made.expect("a token").status.expect("a token").token;
+    let status = made.expect("a token").status;
+    let token = status.and_then(|status| status.token).expect("a token");
     let mut kubeconfig = Kubeconfig::read_from(lab.kubeconfig()).expect("a kubeconfig");
     for user in &mut kubeconfig.auth_infos {
         let own = user.auth_info.as_mut().expect("a user");

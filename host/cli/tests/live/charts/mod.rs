@@ -59,14 +59,14 @@ async fn it_serves_with_the_arguments_environment_rights_and_probes_of_the_chart
         "spec": {"minAvailable": 1, "selector": {"matchLabels": {"held": "yes"}}},
     });
     apply(&installed.client, &budget).await.expect("applied");
-    let mut held = pending_pod("held", "3", "1Gi");
-    held.labels_mut()
-        .insert("held".to_owned(), "yes".to_owned());
-    for pod in [
-        pending_pod("free", "3", "1Gi"),
-        held,
-        pending_pod("last", "3", "1Gi"),
-    ] {
+    for name in ["free", "held", "last"] {
+        let mut pod = pending_pod(name, "3", "1Gi");
+        if name == "held" {
+            pod.labels_mut().insert("held".to_owned(), "yes".to_owned());
+        }
+        // Less than its claim's, or it would be deleted at once.
+        let spec = pod.spec.as_mut().expect("a pod has one");
+        spec.termination_grace_period_seconds = Some(1);
         installed.make(&pod).await;
     }
     until_bound(&installed.pods()).await;
@@ -108,7 +108,7 @@ async fn place_own_pods(installed: &Installed) {
     };
     for bound in 0..=2 {
         if bound > 0 {
-            let mut node = fake_node(&format!("base-{bound}"), "4", "8Gi");
+            let mut node = fake_node(&format!("base-{bound}"), "2", "8Gi");
             let zone = (
                 "topology.kubernetes.io/zone".to_owned(),
                 format!("zone-{bound}"),

@@ -5,7 +5,7 @@ use plimsoll_charts::{Right, Rights};
 use super::installed::Installed;
 use super::{NAME, NAMESPACE};
 
-/// Rights that the test has no use for, and who has.
+/// Rights that the test may have no use for, and what has.
 const RARE: [(&str, &str); 4] = [
     (
         "patch nodepools.karpenter.sh",
