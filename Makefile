@@ -7,7 +7,7 @@ SHELL := bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo picture test check bench bench-trace bench-peers bench-live bench-rest conformance fuzz lab javascript fmt guests generated columns record toolchain components
+.PHONY: help demo picture test check bench bench-trace bench-peers bench-live bench-rest conformance fuzz lab javascript fmt guests generated columns definitions record toolchain components
 
 CARGO ?= cargo
 # From nothing a build is quicker when it keeps nothing for the next one.
@@ -50,11 +50,14 @@ guests: toolchain ## the policies we ship, as WebAssembly components
 
 generated: ## makes generated code and the committed tables anew; PLIMSOLL_DATA names the folder of the published lists
 	@test -n "$${PLIMSOLL_DATA:-}" || { echo "error: PLIMSOLL_DATA does not name the folder of the published lists" >&2; exit 2; }
-	@$(MAKE) --no-print-directory columns
+	@$(MAKE) --no-print-directory columns definitions
 	python3 host/ec2-facts/scripts/derive.py "$$PLIMSOLL_DATA"
 
 columns: components ## makes the code that reads the columns of policies anew from their lists
 	$(CARGO) run --locked --quiet --bin plimsoll-columns
+
+definitions: toolchain ## makes the CRD chart's definitions anew from what the program prints
+	$(plimsoll) schema crds | charts/split.sh charts/plimsoll-crd/definitions
 
 record: toolchain ## answers and fuel of the shipped policies, kept anew beside them
 	for folder in policies/{rank,consolidate,budget}-*; do

@@ -66,6 +66,10 @@ impl ControlPlane {
         self.folder.path()
     }
 
+    pub(crate) fn spare_ports(&self) -> [u16; 2] {
+        self.ports.spare()
+    }
+
     pub(crate) fn processes(&self) -> Vec<u32> {
         self.processes.ids()
     }
@@ -151,6 +155,8 @@ impl ControlPlane {
             ),
             "--authorization-mode=Node,RBAC".to_owned(),
             "--disable-admission-plugins=ServiceAccount".to_owned(),
+            // Off unless asked for, and on in some clusters: who names an owner must have rights to it.
+            "--enable-admission-plugins=OwnerReferencesPermissionEnforcement".to_owned(),
             "--profiling=false".to_owned(),
         ];
         self.processes

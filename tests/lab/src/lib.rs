@@ -34,7 +34,7 @@ use control_plane::ControlPlane;
 
 pub use error::LabError;
 pub use objects::{apply, example_class, example_pool, fake_node, pending_pod};
-pub use programs::incumbent;
+pub use programs::{helm, incumbent};
 pub use proxy::{Call, Fault, Proxy, Rule, Verb};
 pub use readiness::until;
 
@@ -108,6 +108,11 @@ impl Lab {
         self.plane.folder()
     }
 
+    /// Two free ports, for a program that is told where to listen; they are this lab's until it ends.
+    pub fn spare_ports(&self) -> [u16; 2] {
+        self.plane.spare_ports()
+    }
+
     /// Process ids of the programs, in the order of their start.
     pub fn processes(&self) -> Vec<u32> {
         self.plane.processes()
@@ -116,6 +121,11 @@ impl Lab {
     /// A new proxy before the API server. The lab's own programs do not go through it.
     pub async fn proxy(&self) -> Result<Proxy, LabError> {
         Proxy::start(self.client(), self.folder()).await
+    }
+
+    /// A new proxy whose requests reach the API server with the rights of this client.
+    pub async fn proxy_as(&self, client: Client) -> Result<Proxy, LabError> {
+        Proxy::start(client, self.folder()).await
     }
 
     /// Runs a program of the caller's until the lab ends, under a name that no other has; what it says goes to `NAME.log`.

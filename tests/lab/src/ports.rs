@@ -10,7 +10,7 @@ use crate::error::LabError;
 const FIRST: u16 = 21_000;
 const LAST: u16 = 30_999;
 /// Ports of a block: the guard, and one for each use in [`Ports`].
-const WIDTH: u16 = 7;
+const WIDTH: u16 = 9;
 const BLOCKS: u16 = (LAST - FIRST + 1) / WIDTH;
 
 /// A block that is ours until this value is dropped.
@@ -65,6 +65,11 @@ impl Ports {
 
     pub(crate) fn kwok(&self) -> u16 {
         self.base + 6
+    }
+
+    /// Ports that no program of the lab's takes.
+    pub(crate) fn spare(&self) -> [u16; 2] {
+        [self.base + 7, self.base + 8]
     }
 }
 

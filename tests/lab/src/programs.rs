@@ -32,6 +32,11 @@ pub fn incumbent() -> Result<PathBuf, LabError> {
     place(&built("karpenter.sh")?, "karpenter")
 }
 
+/// Path of helm. Blocks for minutes the first time.
+pub fn helm() -> Result<PathBuf, LabError> {
+    place(&built("helm.sh")?, "helm")
+}
+
 /// Folders with the programs that a script beside this crate builds.
 fn built(script: &str) -> Result<Vec<PathBuf>, LabError> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);

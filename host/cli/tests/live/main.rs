@@ -2,6 +2,7 @@
 
 mod answers;
 mod boundaries;
+mod charts;
 mod fault_plan;
 mod faults;
 mod outages;

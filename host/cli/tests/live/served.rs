@@ -1,5 +1,6 @@
 //! One process of the program in a lab, reached by a proxy; what it wrote down plays the same offline when it has ended.
 
+use std::io;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
@@ -104,21 +105,11 @@ impl Served {
             let made = self.pods().create(&PostParams::default(), &pod).await;
             made.expect("a pod");
         }
-        let bound = until("the pods to be bound", PATIENCE, async || {
-            let pods = self.pods().list(&ListParams::default()).await?.items;
-            let is_bound = |pod: &Pod| pod.spec.as_ref().is_some_and(|it| it.node_name.is_some());
-            Ok(pods.iter().all(is_bound).then_some(()))
-        });
-        bound.await.expect("bound");
+        until_bound(&self.pods()).await;
     }
 
     pub(super) async fn end_pods(&self) {
-        let now = DeleteParams::default().grace_period(0);
-        let ended = self
-            .pods()
-            .delete_collection(&now, &ListParams::default())
-            .await;
-        ended.expect("deleted");
+        end(&self.pods()).await;
     }
 
     pub(super) async fn nodes(&self) -> Vec<Node> {
@@ -182,13 +173,9 @@ impl Served {
         let line = lines.find(|line| line["message"] == words.as_str());
         let port = line.and_then(|line| line["port"].as_u64());
         let port = port.and_then(|port| u16::try_from(port).ok());
-        let address = (Ipv4Addr::LOCALHOST, port.expect("it listens"));
-        let mut stream = TcpStream::connect(address).await.expect("it listens");
-        let request = format!("GET {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
-        stream.write_all(request.as_bytes()).await.expect("sent");
-        let mut text = String::new();
-        stream.read_to_string(&mut text).await.expect("answered");
-        text
+        answer(port.expect("it listens"), path)
+            .await
+            .expect("it answers")
     }
 
     /// Kills the process and plays what it wrote down.
@@ -196,6 +183,38 @@ impl Served {
         self.lab.kill(NAME).expect("it runs");
         played(&self.lab, NAME)
     }
+}
+
+/// Waits until all pods that there are are bound.
+pub(super) async fn until_bound(pods: &Api<Pod>) {
+    let bound = until("the pods to be bound", PATIENCE, async || {
+        let pods = pods.list(&ListParams::default()).await?.items;
+        let is_bound = |pod: &Pod| pod.spec.as_ref().is_some_and(|it| it.node_name.is_some());
+        Ok(pods.iter().all(is_bound).then_some(()))
+    });
+    bound.await.expect("bound");
+}
+
+/// Deletes all pods at once.
+pub(super) async fn end(pods: &Api<Pod>) {
+    let now = DeleteParams::default().grace_period(0);
+    let ended = pods.delete_collection(&now, &ListParams::default()).await;
+    ended.expect("deleted");
+}
+
+/// The answer to a request to a port of this machine.
+pub(super) async fn answer(port: u16, path: &str) -> io::Result<String> {
+    let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
+    let request = format!("GET {path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text).await?;
+    Ok(text)
+}
+
+/// The program.
+pub(super) fn program() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_plimsoll"))
 }
 
 /// `true` if an event tells of this reason, about an object of this name.
@@ -223,11 +242,11 @@ pub(super) fn run(lab: &mut Lab, name: &str, proxy: &Proxy, flags: &[String]) {
     ];
     let arguments = arguments.into_iter().map(ToOwned::to_owned);
     let arguments: Vec<String> = arguments.chain(flags.iter().cloned()).collect();
-    let program = Path::new(env!("CARGO_BIN_EXE_plimsoll"));
-    lab.run(name, program, &arguments).expect("it starts");
+    lab.run(name, program(), &arguments).expect("it starts");
 }
 
-fn recording(lab: &Lab, name: &str) -> std::path::PathBuf {
+/// The file in which a process of this name writes down what happens.
+pub(super) fn recording(lab: &Lab, name: &str) -> std::path::PathBuf {
     lab.folder().join(format!("{name}.recording"))
 }
 

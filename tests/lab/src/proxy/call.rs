@@ -24,6 +24,19 @@ pub enum Verb {
 impl Verb {
     /// Every verb that changes something.
     pub const WRITES: [Self; 4] = [Self::Create, Self::Update, Self::Patch, Self::Delete];
+
+    /// The verb as rules of roles name it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Get => "get",
+            Self::List => "list",
+            Self::Watch => "watch",
+            Self::Create => "create",
+            Self::Update => "update",
+            Self::Patch => "patch",
+            Self::Delete => "delete",
+        }
+    }
 }
 
 /// One request, as far as rules look at it.
@@ -31,11 +44,13 @@ impl Verb {
 pub struct Call {
     /// The action asked for.
     pub verb: Verb,
+    /// Group of the kind; empty for the core group, and for what is no object.
+    pub group: String,
     /// Plural of the kind, with the subresource where one is meant: `pods`, `pods/eviction`. Empty for what is no object.
     pub resource: String,
     /// Namespace of the object; `None` for what has none, and where all namespaces are meant.
     pub namespace: Option<String>,
-    /// Name of the object; `None` where none is named.
+    /// Name of the object, also where a list or watch selects it by its name; `None` where none is named.
     pub name: Option<String>,
 }
 
@@ -43,13 +58,14 @@ impl Call {
     /// Reads a request.
     pub(super) fn read(method: &Method, uri: &Uri) -> Self {
         let mut parts = uri.path().split('/').filter(|part| !part.is_empty());
-        let prefix = match parts.next() {
-            Some("api") => 1,
-            Some("apis") => 2,
-            _ => 0,
+        let group = match parts.next() {
+            Some("api") => Some(""),
+            Some("apis") => parts.next(),
+            _ => None,
         };
-        let mut parts: Vec<&str> = parts.skip(prefix).collect();
-        if prefix == 0 {
+        // Behind the group comes its version.
+        let mut parts: Vec<&str> = parts.skip(1).collect();
+        if group.is_none() {
             parts.clear();
         }
         let namespace = (parts.len() > 2 && parts[0] == "namespaces" && !is_part(parts[2]))
@@ -57,7 +73,7 @@ impl Call {
             .flatten();
         let mut parts = parts.into_iter();
         let plural = parts.next().unwrap_or_default();
-        let name = parts.next().map(ToOwned::to_owned);
+        let mut name = parts.next().map(ToOwned::to_owned);
         let resource = match parts.next() {
             Some(part) => format!("{plural}/{part}"),
             None => plural.to_owned(),
@@ -71,8 +87,12 @@ impl Call {
             _ if name.is_none() => Verb::List,
             _ => Verb::Get,
         };
+        if matches!(verb, Verb::List | Verb::Watch) {
+            name = name.or_else(|| selected(uri).map(ToOwned::to_owned));
+        }
         Self {
             verb,
+            group: group.unwrap_or_default().to_owned(),
             resource,
             namespace,
             name,
@@ -92,10 +112,21 @@ fn is_part(word: &str) -> bool {
 
 /// `true` if the query gives a field one of these values.
 pub(super) fn asks(uri: &Uri, field: &str, values: &[&str]) -> bool {
+    fields(uri).any(|(name, value)| name == field && values.contains(&value))
+}
+
+/// The name that a list or watch selects its one object by.
+fn selected(uri: &Uri) -> Option<&str> {
+    let mut selectors = fields(uri).filter(|(name, _)| *name == "fieldSelector");
+    let (_, selector) = selectors.next()?;
+    let rest = selector.strip_prefix("metadata.name")?;
+    rest.strip_prefix("%3D").or_else(|| rest.strip_prefix('='))
+}
+
+/// The fields of the query, as they are written.
+fn fields(uri: &Uri) -> impl Iterator<Item = (&str, &str)> {
     let fields = uri.query().unwrap_or_default().split('&');
-    fields
-        .filter_map(|pair| pair.split_once('='))
-        .any(|(name, value)| name == field && values.contains(&value))
+    fields.filter_map(|pair| pair.split_once('='))
 }
 
 #[cfg(test)]
@@ -105,9 +136,13 @@ mod tests {
     fn call(method: &Method, address: &str) -> String {
         let call = Call::read(method, &address.parse().unwrap());
         let (namespace, name) = (call.namespace.as_deref(), call.name.as_deref());
+        let of = match &*call.group {
+            "" => String::new(),
+            group => format!(".{group}"),
+        };
         format!(
-            "{:?} {} {}/{}",
-            call.verb,
+            "{} {}{of} {}/{}",
+            call.verb.as_str(),
             call.resource,
             namespace.unwrap_or("-"),
             name.unwrap_or("-")
@@ -117,32 +152,37 @@ mod tests {
     #[test]
     fn a_request_is_known_by_verb_resource_and_object() {
         for (method, address, expected) in [
-            (Method::GET, "/api/v1/pods?limit=500", "List pods -/-"),
-            (Method::GET, "/api/v1/nodes?watch=true", "Watch nodes -/-"),
-            (Method::GET, "/api/v1/nodes/n1", "Get nodes -/n1"),
-            (Method::GET, "/api/v1/namespaces", "List namespaces -/-"),
-            (Method::GET, "/api/v1/namespaces/a", "Get namespaces -/a"),
+            (Method::GET, "/api/v1/pods?limit=500", "list pods -/-"),
+            (Method::GET, "/api/v1/nodes?watch=true", "watch nodes -/-"),
+            (Method::GET, "/api/v1/nodes/n1", "get nodes -/n1"),
+            (Method::GET, "/api/v1/namespaces", "list namespaces -/-"),
+            (Method::GET, "/api/v1/namespaces/a", "get namespaces -/a"),
             (
                 Method::PUT,
                 "/api/v1/namespaces/a/finalize",
-                "Update namespaces/finalize -/a",
+                "update namespaces/finalize -/a",
             ),
             (
                 Method::POST,
                 "/api/v1/namespaces/a/pods/p/eviction",
-                "Create pods/eviction a/p",
+                "create pods/eviction a/p",
             ),
             (
                 Method::PATCH,
                 "/apis/karpenter.sh/v1/nodeclaims/c/status",
-                "Patch nodeclaims/status -/c",
+                "patch nodeclaims/status.karpenter.sh -/c",
             ),
             (
                 Method::DELETE,
                 "/apis/policy/v1/namespaces/a/poddisruptionbudgets/b",
-                "Delete poddisruptionbudgets a/b",
+                "delete poddisruptionbudgets.policy a/b",
             ),
-            (Method::GET, "/readyz", "List  -/-"),
+            (
+                Method::GET,
+                "/api/v1/namespaces/a/configmaps?watch=1&fieldSelector=metadata.name%3Dc",
+                "watch configmaps a/c",
+            ),
+            (Method::GET, "/readyz", "list  -/-"),
         ] {
             assert_eq!(call(&method, address), expected, "{address}");
         }

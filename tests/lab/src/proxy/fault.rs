@@ -126,6 +126,7 @@ mod tests {
     fn call(verb: Verb, resource: &str) -> Call {
         Call {
             verb,
+            group: String::new(),
             resource: resource.to_owned(),
             namespace: None,
             name: None,

@@ -1,7 +1,7 @@
 //! A proxy before a lab's API server, for who is to see faults: it delays, refuses and cuts requests by verb and resource, loses
 //! answers, shows an older view, and knows every request that came.
 //!
-//! It listens on loopback without encryption and speaks to the API server with the lab's own rights. Nothing of it outlives the value.
+//! It listens on loopback without encryption and speaks to the API server with the rights of its client, the lab's own as a rule. Nothing of it outlives the value.
 
 mod call;
 mod fault;
@@ -103,7 +103,7 @@ impl Proxy {
         })
     }
 
-    /// A kubeconfig that leads through the proxy, with every right.
+    /// A kubeconfig that leads through the proxy, with the rights of the proxy's client.
     pub fn kubeconfig(&self) -> &Path {
         &self.kubeconfig
     }

@@ -1,0 +1,40 @@
+{{/* Values that the schema cannot tell apart, and keys of older versions that must not be passed over. */}}
+
+{{- define "plimsoll.refusals" -}}
+{{- $settings := .Values.settings }}
+{{- with $settings.aws }}
+{{- $gone := list "defaultInstanceProfile" "enablePodENI" "enableENILimitedPodDensity" "tags" "assumeRoleARN" "assumeRoleDuration" }}
+{{- $words := list }}
+{{- range $key := keys . | sortAlpha }}
+{{- if has $key $gone }}{{ $words = append $words (printf "settings.aws.%s has no successor" $key) }}
+{{- else if eq $key "interruptionQueueName" }}{{ $words = append $words "settings.aws.interruptionQueueName is settings.interruptionQueue" }}
+{{- else }}{{ $words = append $words (printf "settings.aws.%s is settings.%s" $key $key) }}
+{{- end }}
+{{- end }}
+{{- fail (printf "settings.aws is no key any more, what was below it moved up one level: %s" (join "; " $words)) }}
+{{- end }}
+{{- range $pair := list
+  (list (hasKey $settings "interruptionQueueName") "settings.interruptionQueueName" "settings.interruptionQueue")
+  (list (hasKey .Values.controller "logLevel") "controller.logLevel" "logLevel")
+  (list (hasKey .Values.controller "outputPaths") "controller.outputPaths" "logOutputPaths")
+  (list (hasKey .Values.controller "errorOutputPaths") "controller.errorOutputPaths" "logErrorOutputPaths")
+}}
+{{- if index $pair 0 }}
+{{- fail (printf "%s is no key of this chart; did you mean %s?" (index $pair 1) (index $pair 2)) }}
+{{- end }}
+{{- end }}
+{{- $epoch := toDate "2006-01-02 MST" "1970-01-01 UTC" }}
+{{- range $key := list "amiRefreshInterval" "subnetRefreshInterval" }}
+{{- with get $settings $key }}
+{{- if lt (dateModify . $epoch | unixEpoch | int64) 60 }}
+{{- fail (printf "settings.%s is %q; expected at least 1m" $key .) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- with $settings.clusterEndpoint }}
+{{- $endpoint := tpl . $ }}
+{{- if not (regexMatch "^https?://[^/]+" $endpoint) }}
+{{- fail (printf "settings.clusterEndpoint is %q; expected an absolute URL, such as \"https://%s\"" $endpoint $endpoint) }}
+{{- end }}
+{{- end }}
+{{- end }}
