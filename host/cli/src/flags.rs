@@ -207,8 +207,18 @@ pub(crate) struct Explain {
     pub(crate) subject: Subject,
     /// The name of the object.
     pub(crate) name: String,
+    /// The snapshot file; the cluster itself without one.
+    #[cfg(feature = "live")]
+    pub(crate) snapshot: Option<PathBuf>,
     /// The snapshot file.
+    #[cfg(not(feature = "live"))]
     pub(crate) snapshot: PathBuf,
+    #[cfg(feature = "live")]
+    #[command(flatten)]
+    pub(crate) access: Access,
+    #[cfg(feature = "live")]
+    #[command(flatten)]
+    pub(crate) sold: Sold,
     #[command(flatten)]
     pub(crate) planning: Planning,
     /// Output format.
@@ -252,6 +262,21 @@ pub(crate) enum SnapshotCommand {
         /// Output format.
         #[arg(short, long, value_enum, default_value_t)]
         output: Format,
+    },
+    /// Record the cluster: what decisions read of its objects, for `plan`, `explain` and `simulate`. Needs the right to list them, and writes nothing.
+    #[cfg(feature = "live")]
+    Record {
+        #[command(flatten)]
+        access: Access,
+        #[command(flatten)]
+        sold: Sold,
+        /// Keep names of workloads, pods, namespaces, volumes and nodes, and annotations that no decision reads. Images, commands and environment are
+        /// never recorded.
+        #[arg(long)]
+        names: bool,
+        /// File to write; - for standard output. A file named .zst is compressed, one named .yaml is YAML.
+        #[arg(short = 'O', long, default_value = "cluster.snapshot.zst")]
+        to: PathBuf,
     },
     /// Validate a file: fails on objects that an API server would refuse, settings that a controller would ignore, and unknown fields.
     Check {
@@ -299,6 +324,30 @@ pub(crate) struct Generate {
     pub(crate) region: String,
 }
 
+/// The cluster that is spoken to.
+#[cfg(feature = "live")]
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Access {
+    /// Kubeconfig file; by default the one that kubectl would use.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) kubeconfig: Option<PathBuf>,
+    /// Context of the kubeconfig.
+    #[arg(long)]
+    pub(crate) context: Option<String>,
+}
+
+/// Instance types that a cluster's pools may buy.
+#[cfg(feature = "live")]
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Sold {
+    /// EC2 region whose instance types the pools may buy; without one they buy those of the provider for laboratories.
+    #[arg(long, conflicts_with = "instance_types_file_path")]
+    pub(crate) region: Option<String>,
+    /// JSON file with the instance types of the provider for laboratories; by default a generic list.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) instance_types_file_path: Option<PathBuf>,
+}
+
 /// The cloud provider.
 #[cfg(feature = "live")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -313,12 +362,8 @@ pub(crate) struct Run {
     /// The cloud provider.
     #[arg(long, value_enum)]
     pub(crate) provider: Provider,
-    /// Kubeconfig file; by default the one that kubectl would use.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) kubeconfig: Option<PathBuf>,
-    /// Context of the kubeconfig.
-    #[arg(long)]
-    pub(crate) context: Option<String>,
+    #[command(flatten)]
+    pub(crate) access: Access,
     /// Not taken here: policies of a cluster are Policy objects.
     #[arg(long, value_name = "SPEC", hide = true)]
     pub(crate) policy: Vec<String>,

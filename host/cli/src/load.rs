@@ -76,10 +76,15 @@ pub(crate) fn snapshot(path: &Path, deciding: &Deciding) -> Result<Loaded> {
 
 /// The same, with the digest of the input.
 pub(crate) fn snapshot_and_digest(path: &Path, deciding: &Deciding) -> Result<(Loaded, String)> {
-    let (mut loaded, digest) = file_and_digest(path)?;
+    let (loaded, digest) = file_and_digest(path)?;
+    Ok((with_settings(loaded, deciding), digest))
+}
+
+/// What was read, with the settings that flags give.
+pub(crate) fn with_settings(mut loaded: Loaded, deciding: &Deciding) -> Loaded {
     let settings = settings(&loaded.snapshot.settings, deciding);
     loaded.snapshot.settings = Arc::new(settings);
-    Ok((loaded, digest))
+    loaded
 }
 
 /// The engine that finds what was read, and in place of the snapshot the one on which it would plan: with what nodes taught of

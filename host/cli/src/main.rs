@@ -8,6 +8,8 @@
     reason = "texts for people are short and made once, and writing to a string cannot fail"
 )]
 
+#[cfg(feature = "live")]
+mod cluster;
 mod cmd;
 mod digest;
 mod explain;

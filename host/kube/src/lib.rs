@@ -1,15 +1,17 @@
 //! Watches on an API server, and the engine's writes there.
 //!
 //! [`watch`] turns watches into inputs of the engine, [`apply`] carries out its writes and says how each ended, [`module`]
-//! fetches a policy's bytes, [`event`] tells people. Nothing here decides: an adapter may fail, it may not choose.
+//! fetches a policy's bytes, [`policy`] follows Policy objects, [`event`] tells people. Nothing here decides: an adapter may fail, it may not choose.
 
 pub mod apply;
 pub mod event;
+mod list;
 pub mod module;
 pub mod policy;
 mod resource;
 pub mod watch;
 
+pub use list::{ListError, list_all};
 pub use resource::{CheckError, api, check_served, honours_nominations};
 
 /// The name under which our writes are known to the API server.

@@ -43,7 +43,7 @@ pub(super) fn text(template: &NodePoolTemplate) -> WrittenTemplate {
 pub(super) fn to_value(pool: &NodePool) -> Value {
     let mut metadata = Map::new();
     let mut spec = Map::new();
-    let mut put = |fields: &mut Map<String, Value>, name: &str, field, value: Value| {
+    let put = |fields: &mut Map<String, Value>, name: &str, field, value: Value| {
         if pool.written.empty.contains(&field) {
             fields.insert(name.to_owned(), value);
         } else {

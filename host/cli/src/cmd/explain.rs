@@ -7,6 +7,7 @@ use plimsoll_core::model::Pod;
 use plimsoll_core::plan::{Plan, Target};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::words::shortened;
+use plimsoll_snapshot::Loaded;
 
 use crate::explain;
 use crate::flags::{self, Subject};
@@ -23,7 +24,7 @@ use crate::view::plan::claim_name;
 const LIKENESS: f64 = 0.75;
 
 pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
-    let mut loaded = load::snapshot(&flags.snapshot, &flags.planning.deciding)?;
+    let mut loaded = loaded(flags)?;
     load::found(&mut loaded);
     let mut strategy = Strategy::ranking(&flags.planning.policy, &engine()?)?;
     strategy.check(&loaded.snapshot.catalogues)?;
@@ -51,6 +52,24 @@ pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
             )
         }
     }
+}
+
+/// The file, or the cluster where none is named.
+#[cfg(feature = "live")]
+fn loaded(flags: &flags::Explain) -> Result<Loaded> {
+    let deciding = &flags.planning.deciding;
+    match &flags.snapshot {
+        Some(path) => load::snapshot(path, deciding),
+        None => {
+            let recorded = crate::cluster::recorded(&flags.access, &flags.sold, true)?;
+            Ok(load::with_settings(recorded, deciding))
+        }
+    }
+}
+
+#[cfg(not(feature = "live"))]
+fn loaded(flags: &flags::Explain) -> Result<Loaded> {
+    load::snapshot(&flags.snapshot, &flags.planning.deciding)
 }
 
 /// The row of the pod of that name.

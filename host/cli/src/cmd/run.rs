@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use kube::client::ClientBuilder;
-use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use plimsoll_controller::lease::Leadership;
 use plimsoll_controller::policies::{Policies, Pools, Shadows, Shared};
@@ -16,11 +15,12 @@ use plimsoll_controller::{Controller, Fidelity, Limits, Planner, Setup, Telemetr
 use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::provider::ProviderFacts;
 use plimsoll_kube::CheckError;
-use plimsoll_kwok::{FaultPlan, catalogue};
+use plimsoll_kwok::FaultPlan;
 use plimsoll_policy::Observer;
 use tokio::sync::watch;
 
 use super::manifest;
+use crate::cluster::{self, environment};
 use crate::failure::Environment;
 use crate::flags::{Provider, Run};
 use crate::leader::{self, LeaseName};
@@ -186,48 +186,10 @@ async fn while_leading(
 }
 
 async fn config(flags: &Run) -> Result<Config> {
-    let options = KubeConfigOptions {
-        context: flags.context.clone(),
-        ..KubeConfigOptions::default()
-    };
-    let mut config = match &flags.kubeconfig {
-        Some(path) => {
-            let read = Kubeconfig::read_from(path).map_err(unread)?;
-            let config = Config::from_custom_kubeconfig(read, &options).await;
-            config.map_err(unread)?
-        }
-        None if flags.context.is_some() => {
-            Config::from_kubeconfig(&options).await.map_err(unread)?
-        }
-        None => Config::infer().await.map_err(environment)?,
-    };
+    let mut config = cluster::config(&flags.access).await?;
     // The engine tries again by itself. The client's way would hide that an eviction is held up, and hold a permit meanwhile.
     config.default_retry = false;
     Ok(config)
-}
-
-/// Why a kubeconfig is of no use, in one sentence.
-fn unread(error: KubeconfigError) -> Environment {
-    match error {
-        KubeconfigError::ReadConfig(cause, path) => {
-            Environment(format!("kubeconfig {}: {cause}", path.display()))
-        }
-        error => environment(error),
-    }
-}
-
-/// An error and its causes; those that it names itself are not named again.
-pub(super) fn environment(error: impl Into<anyhow::Error>) -> Environment {
-    let error = error.into();
-    let mut words = String::new();
-    for cause in error.chain().map(ToString::to_string) {
-        if words.is_empty() {
-            words = cause;
-        } else if !words.contains(&cause) {
-            words = format!("{words}: {cause}");
-        }
-    }
-    Environment(words)
 }
 
 /// An API server that gives no answer and a recording that cannot be written are the environment's; all else stays as it is.
@@ -249,21 +211,13 @@ fn of_controller(error: anyhow::Error) -> anyhow::Error {
 fn kwok(flags: &Run) -> Result<(Catalogue, Option<FaultPlan>)> {
     let named = || environment_of("INSTANCE_TYPES_FILE_PATH").filter(|path| !path.is_empty());
     let path = flags.instance_types_file_path.clone();
-    let types = kwok_types(path.or_else(|| Some(named()?.into())).as_deref())?;
+    let types = cluster::kwok_types(path.or_else(|| Some(named()?.into())).as_deref())?;
     let Some(path) = &flags.fault_plan else {
         return Ok((types, None));
     };
     let faults = kwok_faults(path)?;
     let facts = faults.limit(ProviderFacts::clone(types.provider()));
     Ok((types.with_provider(Arc::new(facts)), Some(faults)))
-}
-
-fn kwok_types(path: Option<&Path>) -> Result<Catalogue> {
-    let Some(path) = path else {
-        return Ok(catalogue::builtin()?);
-    };
-    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    catalogue::read(&text).with_context(|| path.display().to_string())
 }
 
 fn kwok_faults(path: &Path) -> Result<FaultPlan> {
@@ -312,16 +266,6 @@ fn stopped() -> io::Result<impl Future<Output = ()>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_kubeconfig_that_is_missing_is_named_once() {
-        let path = Path::new("/nowhere/config");
-        let error = Kubeconfig::read_from(path).unwrap_err();
-        assert_eq!(
-            unread(error).to_string(),
-            "kubeconfig /nowhere/config: No such file or directory (os error 2)"
-        );
-    }
 
     #[test]
     fn a_recording_that_cannot_be_written_is_the_environments_fault() {

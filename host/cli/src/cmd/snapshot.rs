@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 use plimsoll_core::ids::PoolName;
 use plimsoll_core::model::NodePool;
+use plimsoll_snapshot::Loaded;
 use plimsoll_snapshot::write::{CatalogueText, Format, compress, write};
 
 use crate::flags::{self, SnapshotCommand, TextFormat};
@@ -16,6 +17,25 @@ use crate::view::snapshot::SnapshotSummary;
 pub(crate) fn run(flags: &flags::Snapshot) -> Result<()> {
     match &flags.command {
         SnapshotCommand::Show { file, output } => show(file, *output),
+        #[cfg(feature = "live")]
+        SnapshotCommand::Record {
+            access,
+            sold,
+            names,
+            to,
+        } => {
+            let recorded = crate::cluster::recorded(access, sold, *names)?;
+            write_snapshot(&recorded, to, None, false)?;
+            let summary = SnapshotSummary::of(&recorded);
+            eprintln!(
+                "{}: {}, {}, {}",
+                load::name(to),
+                counted(summary.node_pools, "NodePool"),
+                counted(summary.nodes, "node"),
+                counted(summary.pods, "pod")
+            );
+            Ok(())
+        }
         SnapshotCommand::Check { file } => check(file),
         SnapshotCommand::Convert {
             file,
@@ -51,7 +71,16 @@ fn people(summary: &SnapshotSummary) -> String {
 }
 
 fn convert(file: &Path, to: &Path, format: Option<TextFormat>, inline: bool) -> Result<()> {
-    let loaded = load::file(file)?;
+    write_snapshot(&load::file(file)?, to, format, inline)
+}
+
+/// Writes what was read; without a format, as the name of the file says.
+fn write_snapshot(
+    loaded: &Loaded,
+    to: &Path,
+    format: Option<TextFormat>,
+    inline: bool,
+) -> Result<()> {
     let name = to.file_name().unwrap_or_default().to_string_lossy();
     let (plain, is_compressed) = match name.strip_suffix(".zst") {
         Some(plain) => (plain, true),
@@ -66,7 +95,7 @@ fn convert(file: &Path, to: &Path, format: Option<TextFormat>, inline: bool) -> 
     let catalogue = if inline {
         CatalogueText::Inline
     } else {
-        loaded.catalogue
+        loaded.catalogue.clone()
     };
     let mut text = Vec::new();
     write(

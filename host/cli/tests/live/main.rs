@@ -8,6 +8,7 @@ mod faults;
 mod outages;
 mod policies;
 mod pools;
+mod recorded;
 mod served;
 mod story;
 

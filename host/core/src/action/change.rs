@@ -1,7 +1,5 @@
 //! Desired state of what is ours on an object: whoever writes it changes what differs and leaves all else as it is.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 
 use super::LaunchedInstance;

@@ -1,0 +1,141 @@
+//! The cluster that a command speaks to, and all that decisions read of it as a snapshot.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
+use kube::{Client, Config};
+use plimsoll_core::catalogue::Catalogue;
+use plimsoll_core::engine::Engine;
+use plimsoll_core::snapshot::Settings;
+use plimsoll_core::state::Objects;
+use plimsoll_core::time::Timestamp;
+use plimsoll_kube::list_all;
+use plimsoll_kwok::catalogue;
+use plimsoll_snapshot::{Limits, Loaded, redact, write};
+use serde_json::Value;
+
+use crate::failure::Environment;
+use crate::flags::{Access, Sold};
+
+/// The configuration of a client, by flags or as kubectl would have it.
+pub(crate) async fn config(access: &Access) -> Result<Config> {
+    let options = KubeConfigOptions {
+        context: access.context.clone(),
+        ..KubeConfigOptions::default()
+    };
+    match &access.kubeconfig {
+        Some(path) => {
+            let read = Kubeconfig::read_from(path).map_err(unread)?;
+            let config = Config::from_custom_kubeconfig(read, &options).await;
+            Ok(config.map_err(unread)?)
+        }
+        None if access.context.is_some() => {
+            Ok(Config::from_kubeconfig(&options).await.map_err(unread)?)
+        }
+        None => Ok(Config::infer().await.map_err(environment)?),
+    }
+}
+
+/// Why a kubeconfig is of no use, in one sentence.
+fn unread(error: KubeconfigError) -> Environment {
+    match error {
+        KubeconfigError::ReadConfig(cause, path) => {
+            Environment(format!("kubeconfig {}: {cause}", path.display()))
+        }
+        error => environment(error),
+    }
+}
+
+/// An error and its causes; those that it names itself are not named again.
+pub(crate) fn environment(error: impl Into<anyhow::Error>) -> Environment {
+    let error = error.into();
+    let mut words = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if words.is_empty() {
+            words = cause;
+        } else if !words.contains(&cause) {
+            words = format!("{words}: {cause}");
+        }
+    }
+    Environment(words)
+}
+
+/// The instance types of a file, or the generic list.
+pub(crate) fn kwok_types(path: Option<&Path>) -> Result<Catalogue> {
+    let Some(path) = path else {
+        return Ok(catalogue::builtin()?);
+    };
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    catalogue::read(&text).with_context(|| path.display().to_string())
+}
+
+/// Reads a cluster as a file would be read: what decisions read of its objects, at the present time, with names of their owners or without.
+pub(crate) fn recorded(access: &Access, sold: &Sold, with_names: bool) -> Result<Loaded> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.map_err(|error| Environment(error.to_string()))?;
+    let mut items = runtime.block_on(async {
+        let client = Client::try_from(config(access).await?).map_err(environment)?;
+        anyhow::Ok(list_all(&client).await.map_err(environment)?)
+    })?;
+    if !with_names {
+        redact(&mut items);
+    }
+    let mut list = empty(sold)?;
+    list["items"] = items.into();
+    let text = serde_json::to_vec(&list)?;
+    plimsoll_snapshot::read(&text[..], &Limits::default()).context("the cluster")
+}
+
+/// A list without objects, at the present time, with the instance types that the cluster's pools may buy.
+fn empty(sold: &Sold) -> Result<Value> {
+    let now = jiff::Timestamp::now();
+    if let Some(region) = &sold.region {
+        return Ok(serde_json::json!({
+            "apiVersion": "v1", "kind": "List",
+            "plimsoll": {"time": now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(), "catalogue": {"region": region}},
+        }));
+    }
+    let types = kwok_types(sold.instance_types_file_path.as_deref())?;
+    let time = Timestamp::from_millis(now.as_millisecond());
+    let settings = Arc::new(Settings::default());
+    let catalogues = Arc::new(types.into());
+    let engine = Engine::finding(&Objects::default(), catalogues, settings, 0, time);
+    let text = write::json(&engine.snapshot(time))?;
+    Ok(serde_json::from_slice(&text)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kubeconfig_that_is_missing_is_named_once() {
+        let path = Path::new("/nowhere/config");
+        let error = Kubeconfig::read_from(path).unwrap_err();
+        assert_eq!(
+            unread(error).to_string(),
+            "kubeconfig /nowhere/config: No such file or directory (os error 2)"
+        );
+    }
+
+    #[test]
+    fn an_empty_cluster_is_read_with_the_types_of_its_provider() {
+        let read = |sold: &Sold| {
+            let list = serde_json::to_vec(&empty(sold).unwrap()).unwrap();
+            plimsoll_snapshot::read(&list[..], &Limits::default()).unwrap()
+        };
+        let generic = read(&Sold::default());
+        assert!(generic.notes.is_empty(), "{:?}", generic.notes);
+        let types = |loaded: &Loaded| loaded.snapshot.catalogues.of_others().types().len();
+        assert_eq!(types(&generic), 144);
+        let regional = Sold {
+            region: Some("us-east-1".to_owned()),
+            ..Sold::default()
+        };
+        assert!(types(&read(&regional)) > 500);
+    }
+}

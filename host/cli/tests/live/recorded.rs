@@ -1,0 +1,77 @@
+//! A cluster recorded with no more than the right to read, and explained as it is: the file plans, and both give the same words.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::PostParams;
+use plimsoll_lab::{pending_pod, until};
+
+use super::PATIENCE;
+use super::served::{Asked, Served};
+
+fn plimsoll(arguments: &[&str]) -> Output {
+    let program = Path::new(env!("CARGO_BIN_EXE_plimsoll"));
+    let output = Command::new(program).args(arguments).output();
+    output.expect("it runs")
+}
+
+/// Standard output of a command that succeeds.
+fn said(arguments: &[&str]) -> String {
+    let output = plimsoll(arguments);
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {told}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_recorded_cluster_plans_offline_and_is_explained_in_the_same_words_as_live() {
+    let served = Served::start(Asked::default()).await;
+    served.run_pods("checkout", 2).await;
+    let big = pending_pod("giant", "5000", "1Gi");
+    let made = served.pods().create(&PostParams::default(), &big).await;
+    made.expect("a pod");
+    let is_unschedulable = |pod: &Pod| {
+        let status = pod.status.as_ref();
+        let mut conditions = status
+            .and_then(|it| it.conditions.as_ref())
+            .into_iter()
+            .flatten();
+        conditions.any(|own| own.reason.as_deref() == Some("Unschedulable"))
+    };
+    let refused = until("the pod to be unschedulable", PATIENCE, async || {
+        let pod = served.pods().get("giant").await?;
+        Ok(is_unschedulable(&pod).then_some(()))
+    });
+    refused.await.expect("unschedulable");
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let kubeconfig = served.proxy.kubeconfig().display().to_string();
+    let access = ["--kubeconfig", &kubeconfig];
+    let record = |more: &[&str], to: &str| {
+        let arguments = ["snapshot", "record", "-O", to];
+        said(&[&arguments, &access[..], more].concat());
+    };
+    let (redacted, named) = (path("redacted.json"), path("named.json"));
+    record(&[], &redacted);
+    record(&["--names"], &named);
+    let text = std::fs::read_to_string(&redacted).expect("it was written");
+    for name in ["giant", "checkout", "\"image\""] {
+        assert!(!text.contains(name), "{name} in {text}");
+    }
+    said(&["snapshot", "check", &redacted]);
+    let plan = said(&["plan", &redacted, "-o", "json"]);
+    assert!(plan.contains("\"unplaced\""), "{plan}");
+
+    let live = said(&[&["explain", "pod", "giant"][..], &access[..]].concat());
+    assert!(live.contains("default/giant"), "{live}");
+    assert_eq!(live, said(&["explain", "pod", "giant", &named]));
+    let missing = plimsoll(&[&["explain", "pod", "gient"][..], &access[..]].concat());
+    let told = String::from_utf8_lossy(&missing.stderr).into_owned();
+    assert!(
+        told.contains("there is no pod gient") && told.contains("did you mean default/giant?"),
+        "{told}"
+    );
+    served.end();
+}
