@@ -11,6 +11,7 @@ use plimsoll_core::ids::ClaimName;
 use plimsoll_core::model::{
     ClaimPhase, ConditionType, DisruptionReason, NodeClaim, Object, Stamp, Version,
 };
+use plimsoll_core::template_hash::{HASH_VERSION, HASH_VERSION_ANNOTATION};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
     Amounts, CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
@@ -25,7 +26,12 @@ const NEXT_LIST: Span = Span::from_secs(180);
 fn world() -> Driven {
     let sold = instance_type("four").cpu(4000).memory_mib(16_384).pods(110);
     let sold = sold.no_overhead().price(0.2);
-    let general = pool("general").with(|pool| pool.disruption.consolidate_after = None);
+    let general = pool("general").with(|pool| {
+        pool.disruption.consolidate_after = None;
+        // Hashes are not of another version, whose claims would be written first.
+        let version = (HASH_VERSION_ANNOTATION.into(), HASH_VERSION.into());
+        pool.status.memory.extend([version]);
+    });
     let ours = node("n1").managed("general").of_type("four").cpu(4000);
     let ours = ours.memory_mib(16_384).pods(110).zone(ZONE_1);
     let ours = ours.label(CAPACITY_TYPE, "on-demand");

@@ -2,7 +2,6 @@
 
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::ResourceExt;
 use kube::api::{Api, DeleteParams, Patch, PatchParams};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind, ObjectMeta};
 use plimsoll_api::crd;
@@ -192,8 +191,5 @@ async fn what_a_policy_says_wrong_is_told_by_field_and_a_shadow_decides_nothing(
     served.run_pods("web", 1).await;
     let asked = |said: &PolicyStatus| said.calls > 0;
     served.until_said("shadow", "to be asked", asked).await;
-    let listed = served.policies().list(&kube::api::ListParams::default());
-    let names = listed.await.expect("policies").items;
-    assert_eq!(names.iter().map(ResourceExt::name_any).count(), 2);
     served.end();
 }

@@ -102,11 +102,14 @@ fn of_claims(world: &mut World) -> Vec<Order> {
     world.written.extract_if(.., is_of_claim).collect()
 }
 
-/// Carries out what is to be written on the pool until nothing is; its annotations that are written.
+/// Carries out what is to be written on the pool within two seconds; its annotations that are written.
 fn of_pool(world: &mut World) -> Labels {
+    // What was written a moment ago is not written again.
+    world.wait(2);
     let mut written = Labels::new();
-    let is_of_pool = |order: &mut Order| order.purpose == Purpose::MarkStatus;
-    while let Some(order) = world.written.extract_if(.., is_of_pool).next() {
+    let is_of_pool = |order: &Order| order.purpose == Purpose::MarkStatus;
+    while let Some(at) = world.written.iter().position(is_of_pool) {
+        let order = world.written.remove(at);
         let Request::Write(Write::ChangeStatus(object, change)) = &order.request else {
             panic!("a status is written: {order:?}");
         };
