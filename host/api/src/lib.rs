@@ -15,6 +15,7 @@ pub mod keys;
 pub mod kinds;
 mod object;
 mod read;
+mod schema;
 mod validate;
 mod value;
 pub mod write;

@@ -40,9 +40,9 @@ pub(crate) enum Command {
     /// Compile a module for the process that started this one.
     #[command(hide = true)]
     CompileModule,
-    /// Print the JSON Schema of a command's JSON and YAML output; without a command, list those that have one.
+    /// Print the JSON Schema of a command's JSON and YAML output; without a command, list those that have one. `schema crds` prints the CustomResourceDefinitions.
     Schema {
-        /// The command, such as `plan` or `policy test`.
+        /// The command, such as `plan` or `policy test`; or `crds`, `crds aws` or `crds kwok`.
         command: Vec<String>,
     },
     /// Print a shell completion script.

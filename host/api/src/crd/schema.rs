@@ -1,183 +1,130 @@
-//! Words for schemas: what the kinds have in common, as an API server's structural schema.
+//! A table's tree as the structural schema of an API server, with its rules.
 
 use serde_json::{Map, Value, json};
 
-const QUANTITY: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$";
-/// A label key with or without its domain.
-const KEY: &str = r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*(\/))?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$";
-/// A label value.
-pub(super) const VALUE: &str = "^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$";
-/// A duration in whole seconds, minutes and hours.
-pub(super) const DURATION: &str = "^([0-9]+(s|m|h))+$";
-/// The same, or for good.
-pub(super) const DURATION_OR_NEVER: &str = "^(([0-9]+(s|m|h))+|Never)$";
+use super::rules::Rules;
+use crate::schema::{Field, Merge, Type};
 
-/// An object with these fields; those named in `required` must be there.
-pub(super) fn object(required: &[&str], fields: Vec<(&str, Value)>) -> Value {
-    let properties: Map<String, Value> = fields
-        .into_iter()
-        .map(|(name, schema)| (name.to_owned(), schema))
-        .collect();
-    let mut schema = json!({"type": "object", "properties": properties});
-    if !required.is_empty() {
-        schema["required"] = json!(required);
+/// The schema of a kind; every rule is taken out of `rules` as it finds its place.
+pub(super) fn of(root: &Field, rules: &mut Rules) -> Value {
+    field(root, ".", rules).into()
+}
+
+fn field(field: &Field, path: &str, rules: &mut Rules) -> Map<String, Value> {
+    let mut schema = Map::new();
+    let mut set = |keyword: &str, value: Value| {
+        schema.insert(keyword.to_owned(), value);
+    };
+    if !field.description.is_empty() {
+        set("description", field.description.into());
+    }
+    match type_name(field.kind) {
+        Some(name) => set("type", name.into()),
+        None if field.kind == Type::IntegerOrText => {
+            set("anyOf", json!([{"type": "integer"}, {"type": "string"}]));
+            set("x-kubernetes-int-or-string", true.into());
+        }
+        None => {}
+    }
+    if let Some(format) = field.format {
+        set("format", format.into());
+    }
+    if let Some(pattern) = field.pattern {
+        set("pattern", pattern.expression.into());
+    }
+    if !field.one_of.is_empty() {
+        set("enum", json!(field.one_of));
+    }
+    let [least, most] = bounds(field.kind);
+    for (keyword, bound) in [(least, field.least), (most, field.most)] {
+        if let Some(bound) = bound {
+            set(keyword, bound.into());
+        }
+    }
+    // A test holds that every default of a table is JSON.
+    if let Some(default) = field
+        .default
+        .and_then(|text| serde_json::from_str(text).ok())
+    {
+        set("default", default);
+    }
+    if field.is_open {
+        set("x-kubernetes-preserve-unknown-fields", true.into());
+    }
+    merge(field, &mut schema);
+    children(field, path, &mut schema, rules);
+    if let Some(found) = rules.remove(path) {
+        let found = found.into_iter().map(Value::from).collect();
+        schema.insert("x-kubernetes-validations".to_owned(), found);
     }
     schema
 }
 
-pub(super) fn text() -> Value {
-    json!({"type": "string"})
-}
-
-pub(super) fn pattern(pattern: &str) -> Value {
-    json!({"type": "string", "pattern": pattern})
-}
-
-pub(super) fn choice(values: &[&str]) -> Value {
-    json!({"type": "string", "enum": values})
-}
-
-pub(super) fn integer(least: i64, most: Option<i64>) -> Value {
-    let mut schema = json!({"type": "integer", "format": "int64", "minimum": least});
-    if let Some(most) = most {
-        schema["maximum"] = most.into();
+fn type_name(kind: Type) -> Option<&'static str> {
+    match kind {
+        Type::Any | Type::IntegerOrText => None,
+        Type::Object => Some("object"),
+        Type::List => Some("array"),
+        Type::Text => Some("string"),
+        Type::Integer => Some("integer"),
+        Type::Boolean => Some("boolean"),
     }
-    schema
 }
 
-pub(super) fn time() -> Value {
-    json!({"type": "string", "format": "date-time"})
+/// Keywords for the least and the most.
+fn bounds(kind: Type) -> [&'static str; 2] {
+    match kind {
+        Type::Object => ["minProperties", "maxProperties"],
+        Type::List => ["minItems", "maxItems"],
+        Type::Text => ["minLength", "maxLength"],
+        _ => ["minimum", "maximum"],
+    }
 }
 
-/// A list that is replaced as a whole.
-pub(super) fn list(items: &Value) -> Value {
-    json!({"type": "array", "items": items, "x-kubernetes-list-type": "atomic"})
+fn merge(field: &Field, schema: &mut Map<String, Value>) {
+    let keyword = match field.kind {
+        Type::List => "x-kubernetes-list-type",
+        _ => "x-kubernetes-map-type",
+    };
+    let name = match field.merge {
+        None => return,
+        Some(Merge::Atomic) => "atomic",
+        Some(Merge::Granular) => "granular",
+        Some(Merge::Set) => "set",
+        Some(Merge::By(key)) => {
+            schema.insert("x-kubernetes-list-map-keys".to_owned(), json!([key]));
+            "map"
+        }
+    };
+    schema.insert(keyword.to_owned(), name.into());
 }
 
-pub(super) fn map(values: &Value) -> Value {
-    json!({"type": "object", "additionalProperties": values})
-}
-
-pub(super) fn quantities() -> Value {
-    map(&json!({
-        "anyOf": [{"type": "integer"}, {"type": "string"}],
-        "pattern": QUANTITY,
-        "x-kubernetes-int-or-string": true,
-    }))
-}
-
-pub(super) fn with_default(mut schema: Value, default: Value) -> Value {
-    schema["default"] = default;
-    schema
-}
-
-/// Adds rules that the API server evaluates, each with the words of its refusal.
-pub(super) fn with_rules(mut schema: Value, rules: &[(&str, &str)]) -> Value {
-    let rules = rules
+/// Fields, items and values with the paths that tables give them.
+fn children(parent: &Field, path: &str, schema: &mut Map<String, Value>, rules: &mut Rules) {
+    if let Some(each) = &parent.each {
+        let (keyword, mark) = match parent.kind {
+            Type::List => ("items", "[]"),
+            _ => ("additionalProperties", "{}"),
+        };
+        let each = field(each, &format!("{path}{mark}"), rules);
+        schema.insert(keyword.to_owned(), each.into());
+    }
+    if parent.fields.is_empty() {
+        return;
+    }
+    let inner = |name: &str| match path {
+        "." => name.to_owned(),
+        path => format!("{path}.{name}"),
+    };
+    let properties: Map<String, Value> = parent
+        .fields
         .iter()
-        .map(|(rule, message)| json!({"rule": rule, "message": message}));
-    schema["x-kubernetes-validations"] = rules.collect();
-    schema
-}
-
-/// The reference to a provider's class.
-pub(super) fn class_reference() -> Value {
-    let filled = |schema: Value| with_rules(schema, &[("self != ''", "expected some text")]);
-    object(
-        &["group", "kind", "name"],
-        vec![
-            ("group", filled(pattern("^[^/]*$"))),
-            ("kind", filled(text())),
-            ("name", filled(text())),
-        ],
-    )
-}
-
-/// Requirements; with the number of values that must stay possible where that can be asked for.
-pub(super) fn requirements(min_values: bool) -> Value {
-    let mut key = pattern(KEY);
-    key["maxLength"] = 316.into();
-    let key = with_rules(
-        key,
-        &[
-            (
-                r#"self in ["karpenter.sh/capacity-type", "karpenter.sh/nodepool"] || !self.find("^([^/]+)").endsWith("karpenter.sh")"#,
-                "the domain karpenter.sh is reserved",
-            ),
-            (
-                r#"self != "kubernetes.io/hostname""#,
-                "the host name is the kubelet's to set",
-            ),
-        ],
-    );
-    let operators = [
-        "In",
-        "NotIn",
-        "Exists",
-        "DoesNotExist",
-        "Gt",
-        "Lt",
-        "Gte",
-        "Lte",
-    ];
-    let mut fields = vec![
-        ("key", key),
-        ("operator", choice(&operators)),
-        ("values", list(&text())),
-    ];
-    let mut rules = vec![
-        (
-            "self.all(x, x.operator == 'In' ? x.values.size() != 0 : true)",
-            "operator In: expected at least one value",
-        ),
-        (
-            "self.all(x, x.operator in ['Gt', 'Lt', 'Gte', 'Lte'] ? x.values.size() == 1 && int(x.values[0]) >= 0 : true)",
-            "operators Gt, Lt, Gte and Lte: expected one integer that is not negative",
-        ),
-    ];
-    if min_values {
-        fields.push(("minValues", integer(1, Some(50))));
-        rules.push((
-            "self.all(x, x.operator == 'In' && has(x.minValues) ? x.values.size() >= x.minValues : true)",
-            "operator In: expected at least minValues values",
-        ));
+        .map(|(name, child)| ((*name).to_owned(), field(child, &inner(name), rules).into()))
+        .collect();
+    schema.insert("properties".to_owned(), properties.into());
+    let required = parent.fields.iter().filter(|(_, child)| child.is_required);
+    let required: Vec<&str> = required.map(|(name, _)| *name).collect();
+    if !required.is_empty() {
+        schema.insert("required".to_owned(), json!(required));
     }
-    let mut schema = list(&object(&["key", "operator"], fields));
-    schema["maxItems"] = 100.into();
-    with_rules(schema, &rules)
-}
-
-pub(super) fn taints() -> Value {
-    let mut key = pattern(KEY);
-    key["minLength"] = 1.into();
-    list(&object(
-        &["effect", "key"],
-        vec![
-            ("key", key),
-            ("value", pattern(KEY)),
-            (
-                "effect",
-                choice(&["NoSchedule", "PreferNoSchedule", "NoExecute"]),
-            ),
-            ("timeAdded", time()),
-        ],
-    ))
-}
-
-pub(super) fn conditions() -> Value {
-    let mut reason = pattern("^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$");
-    reason["minLength"] = 1.into();
-    reason["maxLength"] = 1024.into();
-    let mut message = text();
-    message["maxLength"] = 32_768.into();
-    let fields = vec![
-        ("type", text()),
-        ("status", choice(&["True", "False", "Unknown"])),
-        ("reason", reason),
-        ("message", message),
-        ("lastTransitionTime", time()),
-        ("observedGeneration", integer(0, None)),
-    ];
-    let required = ["lastTransitionTime", "message", "reason", "status", "type"];
-    json!({"type": "array", "items": object(&required, fields)})
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::karpenter;
+use super::{Provider, definitions, karpenter, rules, schema};
 use crate::kinds::{NodeClaim, NodeOverlay, NodePool};
 
 /// Paths of a value that the schema has no property for: the API server would drop them.
@@ -115,6 +115,35 @@ fn every_field_of_an_overlay_is_in_its_definition() {
     });
     let read: NodeOverlay = serde_json::from_value(written).unwrap();
     check("NodeOverlay", &serde_json::to_value(read).unwrap());
+}
+
+#[test]
+fn every_kind_has_a_definition_and_every_rule_its_field() {
+    for provider in [Provider::Aws, Provider::Kwok] {
+        assert!(definitions(provider).iter().all(Value::is_object));
+        for table in &crate::schema::TABLES {
+            let mut left = rules::of(table.kind, provider);
+            schema::of(&table.root, &mut left);
+            let left: Vec<_> = left.keys().collect();
+            assert!(left.is_empty(), "{}: {left:?}", table.kind);
+        }
+    }
+}
+
+/// Keys of the domain of AWS are any under KWOK, whose lists of types label them as they like.
+#[test]
+fn only_the_rules_for_aws_know_its_labels() {
+    let names_it = |provider| {
+        let of_aws = |definition: &&Value| definition.to_string().contains("/instance-tenancy");
+        let definitions = definitions(provider);
+        let found = definitions.iter().filter(of_aws).map(|definition| {
+            let kind = definition["spec"]["names"]["kind"].as_str();
+            kind.unwrap_or_default().to_owned()
+        });
+        found.collect::<Vec<_>>()
+    };
+    assert_eq!(names_it(Provider::Aws), ["NodePool", "NodeClaim"]);
+    assert_eq!(names_it(Provider::Kwok), Vec::<String>::new());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Validation as an API server does it, and advice on accepted objects that would surprise their author.
 //!
-//! Three questions, in this order: does every field hold what it may ([`schema`] and `walk`); do fields agree with each other
+//! Three questions, in this order: does every field hold what it may ([`crate::schema`] and `walk`); do fields agree with each other
 //! ([`rules`]); would a controller refuse or ignore part of it although the server takes it ([`advice`]). Errors come from the
 //! first two alone, faults also from the first: the server drops a field that it does not know. A question is asked only
 //! if those before it found no error. Rules that compare with the object before an update are not asked: a file has no
@@ -8,9 +8,7 @@
 
 mod advice;
 mod finding;
-mod pattern;
 mod rules;
-mod schema;
 mod unserved;
 mod walk;
 
@@ -18,6 +16,7 @@ use serde_json::Value;
 
 pub use finding::{Finding, Severity};
 
+use crate::schema;
 use finding::Findings;
 
 /// Looks at one object; its version and kind are given apart, since items of a typed list do not name them.

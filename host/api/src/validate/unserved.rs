@@ -1,7 +1,7 @@
 //! Kinds and versions that no server takes any more.
 
 use super::finding::Findings;
-use super::schema::TABLES;
+use crate::schema::TABLES;
 
 /// Kinds of older versions and what took their place.
 const REPLACED: [(&str, &str); 3] = [

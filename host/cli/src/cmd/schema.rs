@@ -5,6 +5,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
+use super::definitions;
 use super::policy::{
     PolicyBench, PolicyCheck, PolicyDecision, PolicyDecisionList, PolicyDiff, PolicyModule,
     PolicyTest,
@@ -89,6 +90,11 @@ const PRINTERS: &[Printer] = &[
 ];
 
 pub(crate) fn run(command: &[String]) -> Result<()> {
+    if let [word, provider @ ..] = command
+        && word == definitions::WORD
+    {
+        return definitions::run(provider);
+    }
     let typed = command.join(" ");
     if typed.is_empty() {
         return print(&list());

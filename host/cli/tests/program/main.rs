@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod catalogue;
+mod definitions;
 mod explain;
 mod files;
 mod json;

@@ -13,7 +13,7 @@ use regex_lite::Regex;
 use serde_json::{Map, Value};
 
 /// Keywords that say nothing about what is allowed.
-const REMARKS: [&str; 8] = [
+const REMARKS: [&str; 10] = [
     "$schema",
     "$defs",
     "title",
@@ -21,6 +21,8 @@ const REMARKS: [&str; 8] = [
     "format",
     "default",
     "x-kubernetes-list-type",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-map-type",
     "x-kubernetes-int-or-string",
 ];
 /// Rules of the API server, which [`plimsoll_api::validate`] asks.

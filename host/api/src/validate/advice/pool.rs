@@ -8,10 +8,10 @@ use plimsoll_core::requirement::{Operator, Requirement};
 use serde_json::Value;
 
 use super::super::finding::{Findings, or, shown};
-use super::super::pattern::Pattern;
 use super::super::{items, text};
 use crate::duration;
 use crate::keys::AWS_DOMAIN;
+use crate::schema::Pattern;
 
 /// Expiry below which every node is replaced several times a day.
 const SHORT_LIFE_S: i64 = 6 * 3600;

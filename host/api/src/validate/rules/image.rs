@@ -4,16 +4,7 @@ use serde_json::Value;
 
 use super::super::finding::{Findings, or};
 use super::{has, items, text};
-
-/// Families that an alias may name, as an alias and as `amiFamily` write them.
-const FAMILIES: [(&str, &str); 6] = [
-    ("al2", "AL2"),
-    ("al2023", "AL2023"),
-    ("bottlerocket", "Bottlerocket"),
-    ("windows2019", "Windows2019"),
-    ("windows2022", "Windows2022"),
-    ("windows2025", "Windows2025"),
-];
+use crate::schema::known::FAMILIES;
 
 /// The rules of `amiSelectorTerms` and of the family beside it.
 pub(super) fn check(spec: &Value, findings: &mut Findings) {

@@ -7,77 +7,28 @@ use super::super::finding::{Findings, shown};
 use super::super::nearest;
 use super::{items, text};
 use crate::keys::AWS_DOMAIN;
-
-/// Domain of the project's own keys.
-const KARPENTER: &str = "karpenter.sh";
-/// Keys of the provider that only pools and claims may ask for, not overlays.
-const NOT_FOR_OVERLAYS: [&str; 6] = [
-    "instance-tenancy",
-    "capacity-reservation-type",
-    "capacity-reservation-id",
-    "capacity-reservation-interruptible",
-    "placement-group-id",
-    "placement-group-partition",
-];
-/// Keys of the provider that everybody may ask for.
-const OF_PROVIDER: [&str; 23] = [
-    "ec2nodeclass",
-    "instance-encryption-in-transit-supported",
-    "nitro-sandbox",
-    "instance-category",
-    "instance-hypervisor",
-    "instance-family",
-    "instance-generation",
-    "instance-local-nvme",
-    "instance-size",
-    "instance-cpu",
-    "instance-cpu-manufacturer",
-    "instance-cpu-sustained-clock-speed-mhz",
-    "instance-memory",
-    "instance-ebs-bandwidth",
-    "instance-network-bandwidth",
-    "instance-gpu-name",
-    "instance-gpu-manufacturer",
-    "instance-gpu-count",
-    "instance-gpu-memory",
-    "instance-accelerator-name",
-    "instance-accelerator-manufacturer",
-    "instance-accelerator-count",
-    "instance-capability-flex",
-];
-
-/// Who uses a key, since not everybody may use every key.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Use {
-    /// A requirement or a label of a pool's template.
-    Pool,
-    /// A requirement of a claim.
-    Claim,
-    /// A requirement of an overlay.
-    Overlay,
-}
+use crate::schema::known::{KARPENTER_DOMAIN, NOT_FOR_OVERLAYS, OF_PROVIDER, Use};
 
 /// Refuses a key that the user of it may not set or ask for.
 pub(super) fn key(path: &str, key: &str, by: Use, findings: &mut Findings) {
-    let domain = key.split_once('/').map_or("", |(domain, _)| domain);
+    // A key without a slash is held against the domains, too, as the API does it.
+    let domain = key.split_once('/').map_or(key, |(domain, _)| domain);
     let name = key.rsplit('/').next().unwrap_or_default();
     let is_own = [known::CAPACITY_TYPE, known::NODEPOOL].contains(&key);
     if key == known::HOSTNAME {
         findings.error(path, "cannot be chosen: every node has a name of its own");
     } else if key == known::NODEPOOL && by == Use::Pool {
         findings.error(path, "cannot be chosen: a pool is one pool");
-    } else if domain.ends_with(KARPENTER) && !is_own {
+    } else if domain.ends_with(KARPENTER_DOMAIN) && !is_own {
         findings.error(
             path,
             format!(
-                "cannot be used: of the domain {KARPENTER} only {} may be used",
+                "cannot be used: of the domain {KARPENTER_DOMAIN} only {} may be used",
                 known::CAPACITY_TYPE
             ),
         );
     } else if domain.ends_with(AWS_DOMAIN) {
-        let is_known =
-            OF_PROVIDER.contains(&name) || by != Use::Overlay && NOT_FOR_OVERLAYS.contains(&name);
-        if domain != AWS_DOMAIN || !is_known {
+        if domain != AWS_DOMAIN || !by.allows(name) {
             findings.error(path, not_of_provider(name, by));
         }
     }

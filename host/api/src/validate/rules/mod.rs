@@ -6,6 +6,7 @@
 mod image;
 mod labels;
 mod node_class;
+mod policy;
 mod pool;
 
 use serde_json::Value;
@@ -23,6 +24,7 @@ pub(super) fn check(kind: &str, value: &Value, findings: &mut Findings) {
         "NodeOverlay" => pool::overlay(spec, findings),
         "CapacityBuffer" => pool::buffer(spec, findings),
         "EC2NodeClass" => node_class::check(spec, findings),
+        "Policy" => policy::policy(spec, findings),
         _ => {}
     }
 }

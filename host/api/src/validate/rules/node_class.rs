@@ -6,16 +6,7 @@ use serde_json::Value;
 
 use super::super::finding::{Findings, or};
 use super::{has, image, items, text};
-
-/// Tags that the controller writes itself.
-const OWN_TAGS: [&str; 4] = [
-    "karpenter.sh/nodepool",
-    "karpenter.sh/nodeclaim",
-    "karpenter.k8s.aws/ec2nodeclass",
-    "eks:eks-cluster-name",
-];
-/// Begin of the tags that tie a resource to a cluster.
-const CLUSTER_TAG: &str = "kubernetes.io/cluster";
+use crate::schema::known::{CLUSTER_TAG, OWN_TAGS};
 
 /// The rules of a class.
 pub(super) fn check(spec: &Value, findings: &mut Findings) {

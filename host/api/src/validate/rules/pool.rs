@@ -3,11 +3,9 @@
 use serde_json::Value;
 
 use super::super::finding::Findings;
-use super::labels::{Use, key, requirements};
+use super::labels::{key, requirements};
 use super::{has, items, text};
-
-/// Resources that a type has by itself; an overlay adds others.
-const OF_TYPES: [&str; 4] = ["cpu", "memory", "ephemeral-storage", "pods"];
+use crate::schema::known::{OF_TYPES, Use};
 
 /// The rules of a pool.
 pub(super) fn pool(spec: &Value, findings: &mut Findings) {

@@ -1,4 +1,4 @@
-//! The patterns that fields of Karpenter's kinds are held against, by name, with what to tell who misses one.
+//! Patterns that fields are held against, by name, with what to tell who misses one.
 //!
 //! The expressions are the API's own, quirks included, so that what passes here passes there.
 
@@ -7,22 +7,24 @@ use std::sync::LazyLock;
 use regex_lite::Regex;
 
 /// A pattern and its words.
-pub(super) struct Pattern {
+pub(crate) struct Pattern {
     /// The name by which tables of fields refer to it.
     name: &'static str,
     /// The form in words, to follow `expected`.
-    pub(super) expected: &'static str,
+    pub(crate) expected: &'static str,
+    /// The expression as an API server takes it.
+    pub(crate) expression: &'static str,
     compiled: LazyLock<Regex>,
 }
 
 impl Pattern {
     /// The pattern of a name.
-    pub(super) fn named(name: &str) -> Option<&'static Self> {
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
         PATTERNS.iter().find(|pattern| pattern.name == name)
     }
 
     /// `true` if a text fits.
-    pub(super) fn fits(&self, text: &str) -> bool {
+    pub(crate) fn fits(&self, text: &str) -> bool {
         self.compiled.is_match(text)
     }
 }
@@ -32,6 +34,7 @@ macro_rules! patterns {
         [$(Pattern {
             name: $name,
             expected: $expected,
+            expression: $expression,
             compiled: LazyLock::new(|| {
                 Regex::new($expression).expect("a test compiles every pattern")
             }),
@@ -39,7 +42,7 @@ macro_rules! patterns {
     };
 }
 
-static PATTERNS: [Pattern; 21] = patterns![
+static PATTERNS: [Pattern; 23] = patterns![
     {
         name: "quantity",
         expression: r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$",
@@ -113,6 +116,8 @@ static PATTERNS: [Pattern; 21] = patterns![
         expression: r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$",
         expected: "the name of a condition"
     }
+    { name: "sha256", expression: r"^[0-9a-f]{64}$", expected: "a SHA-256 of 64 hexadecimal digits in lower case" }
+    { name: "call-time", expression: r"^[1-9][0-9]{0,5}(ms|s)$", expected: "a CPU time in whole milliseconds or seconds such as 100ms" }
 ];
 
 #[cfg(test)]
