@@ -13,7 +13,7 @@ pub struct Probe {
     pub port: u16,
 }
 
-/// What a kubelet starts, and asks.
+/// A container as a kubelet starts it, and as it asks after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Container {
     /// The program and its arguments.

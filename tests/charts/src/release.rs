@@ -69,7 +69,7 @@ impl Release {
         Ok(objects.collect())
     }
 
-    /// What a user is told after an installation, when there is no API server to ask for its kinds.
+    /// The words that a user gets after an installation, when there is no API server to ask for its kinds.
     pub fn notes(&self) -> Result<String, ChartError> {
         let flags = ["--dry-run=client", "--output=json"].map(ToOwned::to_owned);
         let text = self.run("install", &flags)?;

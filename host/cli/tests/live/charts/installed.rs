@@ -203,9 +203,7 @@ fn start(lab: &mut Lab, container: &Container, proxy: &Proxy) {
     let variables = container.environment.iter();
     let variables = variables.map(|(name, value)| format!("{name}={value}"));
     let kubeconfig = format!("KUBECONFIG={}", proxy.kubeconfig().display());
-    let [named, arguments @ ..] = &container.command[..] else {
-        panic!("no command: {container:?}")
-    };
+    let (named, arguments) = container.command.split_first().expect("a command");
     assert_eq!(named, "plimsoll");
     let begin = ["-i".to_owned(), kubeconfig].into_iter();
     let command = [program().display().to_string()]

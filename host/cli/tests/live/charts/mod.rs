@@ -188,8 +188,11 @@ fn the_command_explains_every_variable_that_the_chart_sets() {
         .output()
         .expect("help");
     let help = String::from_utf8(help.stdout).expect("text");
+    let is_part = |letter: char| letter.is_ascii_uppercase() || letter == '_';
     let explained = |name: &str| {
-        help.split(|letter: char| !letter.is_ascii_uppercase() && letter != '_')
+        // The name of a flag's value says nothing of the environment.
+        let help = help.replace(&format!("<{name}>"), "");
+        help.split(|letter| !is_part(letter))
             .any(|word| word == name)
     };
     let unread: Vec<&str> = container
