@@ -78,7 +78,7 @@ pub(crate) fn outcome(json: &str) -> Result<Outcome> {
 /// Specs that were not skipped; what stands around the whole suite and begins or ends it is none.
 fn specs(json: &str) -> Result<Vec<SpecReport>> {
     let suites: Vec<SuiteReport> = serde_json::from_str(json).context("the suite's report")?;
-    let specs = suites.into_iter().flat_map(|suite| suite.spec_reports);
+    let specs = suites.into_iter().filter_map(|suite| suite.spec_reports);
     let ran = |spec: &SpecReport| spec.leaf_node_type == "It" && spec.state != "skipped";
     Ok(specs.flatten().filter(ran).collect())
 }

@@ -36,9 +36,10 @@ impl Tally {
         };
         let why: String = why.chars().take(MOST).collect();
         let row = format!("{verdict:<9}  {name}");
-        match why.is_empty() {
-            true => row,
-            false => format!("{row}\n           {why}"),
+        if why.is_empty() {
+            row
+        } else {
+            format!("{row}\n           {why}")
         }
     }
 }
