@@ -234,23 +234,13 @@ fn rights_of_gates_come_with_their_gates() {
 }
 
 #[test]
-fn configmaps_are_readable_only_where_a_policy_names_them() {
-    let of_maps = |values: Value| {
-        let rights = rights(values).into_iter();
-        let rights: Vec<String> = rights
-            .filter(|right| right.contains("configmaps"))
-            .collect();
-        rights
-    };
-    assert_eq!(of_maps(Value::Null), [""; 0]);
-    assert_eq!(
-        of_maps(
-            json!({"policies": ["rank=configmap:a/one,key=value/x:y", "budget=configmap:a/two", "consolidate=gentle"]})
-        ),
-        ["get", "list", "watch"]
-            .map(|verb| ["one", "two"].map(|name| format!("{verb} configmaps a/{name}")))
-            .concat()
-    );
+fn configmaps_are_readable_in_its_own_namespace_alone() {
+    let rights = rights(Value::Null).into_iter();
+    let of_maps: Vec<String> = rights
+        .filter(|right| right.contains("configmaps"))
+        .collect();
+    let own = ["list", "watch"].map(|verb| format!("{verb} configmaps kube-system/*"));
+    assert_eq!(of_maps, own);
 }
 
 #[test]

@@ -90,8 +90,8 @@ const REFUSED: &[(&str, &str)] = &[
         "at '/provider': value must be 'kwok'",
     ),
     (
-        r#"{"policies": ["list-price"]}"#,
-        "at '/policies/0': 'list-price' does not match pattern",
+        r#"{"policies": ["rank=list-price"]}"#,
+        "additional properties 'policies' not allowed",
     ),
 ];
 

@@ -278,19 +278,10 @@ fn gates_are_opened_and_shut_under_their_names() {
 }
 
 #[test]
-fn policies_become_flags_and_keep_their_settings() {
-    let values = json!({
-        "policies": ["rank=list-price", "budget=configmap:a/b,share=\"10%\""],
-        "largeModules": true,
-        "policyMemory": "512Mi",
-    });
+fn what_modules_may_be_becomes_flags() {
+    let values = json!({"largeModules": true, "policyMemory": "512Mi"});
     assert_eq!(
         container(values).command[3..],
-        [
-            "--policy=rank=list-price",
-            "--policy=budget=configmap:a/b,share=\"10%\"",
-            "--large-modules",
-            "--policy-memory=512Mi",
-        ]
+        ["--large-modules", "--policy-memory=512Mi"]
     );
 }

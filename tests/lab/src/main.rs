@@ -1,8 +1,10 @@
 //! Holds a lab for people and scripts: starts one, says where its kubeconfig is, and ends it when standard input closes.
 //!
 //! `plimsoll-lab [--serve PROGRAM] [CRD_FOLDER]...` prints two lines to standard output, `kubeconfig PATH` and
-//! `processes ID...`. With a program it also installs our definitions, a class and a pool, runs `PROGRAM run` there until
+//! `processes ID...`. With a program it also installs our definitions, a class, a pool, a Policy and a load, runs `PROGRAM run` there until
 //! the end, and says what can be tried.
+
+mod playground;
 
 use std::ffi::OsString;
 use std::io::{Read, Write};
@@ -10,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
-use plimsoll_lab::{Lab, LabError, Options, apply, example_class, example_pool};
+use plimsoll_lab::{Lab, LabError, Options};
 
 const USAGE: &str = "--serve names no program; expected --serve PROGRAM [CRD_FOLDER]...";
 /// A program that cannot serve has ended by then.
@@ -75,8 +77,7 @@ fn hold(asked: Asked) -> Result<(), LabError> {
     };
     let program = asked.program;
     if program.is_some() {
-        options.definitions = plimsoll_api::crd::karpenter();
-        options.definitions.push(plimsoll_api::crd::kwok());
+        options.definitions = plimsoll_api::crd::definitions(plimsoll_api::crd::Provider::Kwok);
     }
     let lab = runtime.block_on(Lab::start(options))?;
     let mut served = match &program {
@@ -90,8 +91,8 @@ fn hold(asked: Asked) -> Result<(), LabError> {
         lab.kubeconfig().display(),
         processes.join(" ")
     );
-    if served.is_some() {
-        invite(lab.kubeconfig());
+    if let Some(program) = &program {
+        eprintln!("{}", playground::invitation(lab.kubeconfig(), program));
     }
     if said.is_ok() {
         // An error ends the wait as the end of the input does.
@@ -106,8 +107,7 @@ fn hold(asked: Asked) -> Result<(), LabError> {
 }
 
 async fn serve_with(lab: &Lab, program: &Path) -> Result<Child, LabError> {
-    apply(&lab.client(), &example_class()).await?;
-    apply(&lab.client(), &example_pool()).await?;
+    playground::furnish(&lab.client(), program).await?;
     let mut command = Command::new(program);
     command
         .args(["run", "--provider", "kwok", "--disable-leader-election"])
@@ -117,6 +117,9 @@ async fn serve_with(lab: &Lab, program: &Path) -> Result<Child, LabError> {
             "--metrics-port=0",
             "--health-probe-port=0",
         ])
+        // Standard output says where the lab is.
+        .arg("--log-output-paths=stderr")
+        .env("SYSTEM_NAMESPACE", playground::NAMESPACE)
         .arg("--kubeconfig")
         .arg(lab.kubeconfig())
         .stdin(Stdio::null());
@@ -137,23 +140,6 @@ async fn serve_with(lab: &Lab, program: &Path) -> Result<Child, LabError> {
         tokio::time::sleep(INTERVAL).await;
     }
     Ok(child)
-}
-
-fn invite(kubeconfig: &Path) {
-    eprintln!(
-        "
-The lab is up, and plimsoll serves it. In another terminal:
-
-  export KUBECONFIG={}
-  kubectl create deployment web --image=registry.k8s.io/pause --replicas=10
-  kubectl set resources deployment web --requests=cpu=500m,memory=512Mi
-  kubectl get nodeclaims,nodes,pods -o wide
-  kubectl scale deployment web --replicas=0     # 30 s later the empty nodes go
-
-Ctrl-D ends it all.
-",
-        kubeconfig.display()
-    );
 }
 
 #[cfg(test)]

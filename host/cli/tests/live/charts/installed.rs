@@ -20,9 +20,6 @@ use super::super::PATIENCE;
 use super::super::served::{answer, program, recording};
 use super::{NAME, NAMESPACE};
 
-/// Namespace of the policy's ConfigMap.
-const POLICIES: &str = "policies";
-
 /// The chart installed in a lab, and the program in place of one of its pods.
 pub(super) struct Installed {
     pub(super) lab: Lab,
@@ -38,10 +35,10 @@ impl Installed {
         let client = lab.client();
         let definitions = Release::new("plimsoll-crd", json!({}));
         install(&lab, &definitions, true).await;
-        let map = policy(&client).await;
-        let release = release(&lab, &map);
+        let release = release(&lab);
         let said = install(&lab, &release, false).await;
         assert!(!said.contains("warning:"), "{said}");
+        policy(&client).await;
         for object in [example_class(), pool(), overlay()] {
             apply(&client, &object).await.expect("applied");
         }
@@ -93,11 +90,10 @@ impl Installed {
     }
 }
 
-/// Two replicas, gates whose kinds are installed, a policy in a ConfigMap, and ports that are free here.
-fn release(lab: &Lab, map: &str) -> Release {
+/// Two replicas, gates whose kinds are installed, and ports that are free here.
+fn release(lab: &Lab) -> Release {
     let [metrics, probes] = lab.spare_ports();
     let values = json!({
-        "policies": [format!("rank=configmap:{POLICIES}/{map}")],
         "controller": {"metrics": {"port": metrics}, "healthProbe": {"port": probes}},
         "settings": {"featureGates": {"nodeOverlay": true, "staticCapacity": true}},
         "topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule"}],
@@ -136,31 +132,32 @@ fn overlay() -> Value {
     })
 }
 
-/// A shipped policy in a ConfigMap; its name.
-async fn policy(client: &Client) -> String {
+/// A shipped policy in a ConfigMap of the release's namespace, and the Policy that has it serve every pool.
+async fn policy(client: &Client) {
     let packed = Command::new(program())
         .args([
             "policy",
             "pack",
             "list-price",
             "--namespace",
-            POLICIES,
+            NAMESPACE,
             "--output",
             "json",
         ])
         .output()
         .expect("it packs");
     let packed: Value = serde_json::from_slice(&packed.stdout).expect("JSON");
-    let namespace =
-        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": POLICIES}});
-    apply(client, &namespace).await.expect("applied");
     let maps = packed["items"].as_array().expect("a list");
     assert_eq!(maps.len(), 1, "a small module is in one ConfigMap");
-    apply(client, &maps[0]).await.expect("applied");
-    maps[0]["metadata"]["name"]
-        .as_str()
-        .expect("a name")
-        .to_owned()
+    let policy = json!({
+        "apiVersion": "plimsoll.dev/v1alpha1", "kind": "Policy", "metadata": {"name": "list-price"},
+        "spec": {
+            "hook": "Rank", "configMapRef": {"name": maps[0]["metadata"]["name"]}, "nodePoolSelector": {},
+        },
+    });
+    for object in [&maps[0], &policy] {
+        apply(client, object).await.expect("applied");
+    }
 }
 
 /// The controller's container as the API server has the Deployment.
@@ -210,9 +207,7 @@ fn start(lab: &mut Lab, container: &Container, proxy: &Proxy) {
         .into_iter()
         .chain(arguments.to_vec());
     let record = format!("--record={}", recording(lab, NAME).display());
-    // The one variable of `UNREAD` on which the test depends.
-    let gates = format!("--feature-gates={}", container.environment["FEATURE_GATES"]);
-    let ours = ["--bind-address=127.0.0.1".to_owned(), record, gates];
+    let ours = ["--bind-address=127.0.0.1".to_owned(), record];
     let arguments: Vec<String> = begin.chain(variables).chain(command).chain(ours).collect();
     lab.run(NAME, Path::new("env"), &arguments)
         .expect("it starts");

@@ -22,19 +22,11 @@ const NAME: &str = "plimsoll";
 const NAMESPACE: &str = "nodes";
 
 /// Variables that the program does not read: it serves as if they were not there. Their settings have no effect yet.
-const UNREAD: [&str; 12] = [
-    "BATCH_IDLE_DURATION",
-    "BATCH_MAX_DURATION",
+const UNREAD: [&str; 4] = [
     "CPU_REQUESTS",
     "DISABLE_CLUSTER_STATE_OBSERVABILITY",
-    "FEATURE_GATES",
-    "IGNORE_DRA_REQUESTS",
     "LOG_ERROR_OUTPUT_PATHS",
-    "LOG_LEVEL",
-    "LOG_OUTPUT_PATHS",
     "MEMORY_LIMIT",
-    "MIN_VALUES_POLICY",
-    "PREFERENCE_POLICY",
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
