@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_api::crd;
+use plimsoll_api::crd::{Provider, definitions, kwok};
 use plimsoll_charts::Release;
 use serde_json::{Value, json};
 
@@ -25,8 +25,8 @@ fn rendered(values: Value) -> BTreeMap<String, Value> {
 
 #[test]
 fn the_chart_has_the_definitions_that_the_program_knows() {
-    let mut known = crd::karpenter();
-    known.push(crd::kwok());
+    let mut known = definitions(Provider::Aws);
+    known.push(kwok());
     let plain = rendered(json!({"additionalAnnotations": {"helm.sh/resource-policy": null}}));
     assert_eq!(plain, by_name(known), "`make definitions` makes them anew");
 }

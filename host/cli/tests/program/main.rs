@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod catalogue;
+mod charts;
 mod definitions;
 mod explain;
 mod files;

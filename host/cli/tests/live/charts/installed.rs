@@ -6,13 +6,13 @@ use std::process::Command;
 use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::authentication::v1::{TokenRequest, TokenRequestSpec};
 use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
-use kube::api::{Api, PostParams};
+use kube::api::{Api, DeleteParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use kube::{Client, Config};
 use plimsoll_charts::{Container, Probe, Release};
 use plimsoll_lab::{
-    Fault, Lab, Options, Proxy, Rule, Verb, apply, example_class, example_pool, until,
+    Call, Fault, Lab, Options, Proxy, Rule, Verb, apply, example_class, example_pool, until,
 };
 use serde_json::{Value, json};
 
@@ -71,6 +71,37 @@ impl Installed {
         Api::all_with(self.client.clone(), &ApiResource::from_gvk(&kind))
     }
 
+    /// Asks for spare room until that is seen in the buffer's status.
+    pub(super) async fn keep_room(&self) {
+        let named = json!({"name": "spare", "namespace": "default"});
+        let room = json!({"cpu": "100m", "memory": "64Mi"});
+        let container = json!({"name": "main", "image": "registry.k8s.io/pause", "resources": {"requests": room}});
+        let template = json!({
+            "apiVersion": "v1", "kind": "PodTemplate", "metadata": named,
+            "template": {"spec": {"containers": [container]}},
+        });
+        let buffer = json!({
+            "apiVersion": "autoscaling.x-k8s.io/v1beta1", "kind": "CapacityBuffer", "metadata": named,
+            "spec": {"podTemplateRef": {"name": "spare"}, "replicas": 1},
+        });
+        for object in [template, buffer] {
+            apply(&self.client, &object).await.expect("applied");
+        }
+        let told = |calls: &[Call]| {
+            let is_told =
+                |call: &Call| call.is_write() && call.resource == "capacitybuffers/status";
+            calls.iter().any(is_told)
+        };
+        let told = self.proxy.until("the buffer to be told", PATIENCE, told);
+        told.await.expect("told");
+        let kind = GroupVersionKind::gvk("autoscaling.x-k8s.io", "v1beta1", "CapacityBuffer");
+        let kind = ApiResource::from_gvk(&kind);
+        let buffers: Api<DynamicObject> =
+            Api::namespaced_with(self.client.clone(), "default", &kind);
+        let ended = buffers.delete("spare", &DeleteParams::default()).await;
+        ended.expect("deleted");
+    }
+
     /// Waits until a probe is good.
     pub(super) async fn until_good(&mut self, probe: Option<Probe>) {
         let probe = probe.expect("a probe");
@@ -90,12 +121,12 @@ impl Installed {
     }
 }
 
-/// Two replicas, gates whose kinds are installed, and ports that are free here.
+/// Two replicas, gates with rights of their own, and ports that are free here.
 fn release(lab: &Lab) -> Release {
     let [metrics, probes] = lab.spare_ports();
     let values = json!({
         "controller": {"metrics": {"port": metrics}, "healthProbe": {"port": probes}},
-        "settings": {"featureGates": {"nodeOverlay": true, "staticCapacity": true}},
+        "settings": {"featureGates": {"nodeOverlay": true, "capacityBuffer": true}},
         "topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule"}],
     });
     Release {
