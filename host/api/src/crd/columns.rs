@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 /// A column.
+#[derive(Clone, Copy)]
 pub(super) struct Column {
     name: &'static str,
     kind: &'static str,
