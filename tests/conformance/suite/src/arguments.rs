@@ -15,7 +15,7 @@ pub(crate) const USAGE: &str =
 PATTERN is a regular expression of Go; a spec's name is \"Regression \" and the texts around it.";
 
 /// Gates that the suite needs, of those that are served.
-const GATES: &str = "StaticCapacity=true,CapacityBuffer=true";
+const GATES: &str = "NodeRepair=true,StaticCapacity=true,CapacityBuffer=true";
 /// The longest spec waits eleven minutes for a roll-back and then watches for two.
 const LIMIT: Duration = Duration::from_mins(18);
 
