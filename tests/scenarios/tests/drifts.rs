@@ -9,7 +9,7 @@ use plimsoll_core::disrupt;
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::ClaimName;
 use plimsoll_core::model::{
-    ClaimPhase, ConditionType, DisruptionReason, NodeClaim, Object, Stamp, Version,
+    ClaimPhase, ConditionType, DisruptionReason, NodeClaim, Object, Stamp, Version, template_hash,
 };
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
@@ -25,7 +25,10 @@ const NEXT_LIST: Span = Span::from_secs(180);
 fn world() -> Driven {
     let sold = instance_type("four").cpu(4000).memory_mib(16_384).pods(110);
     let sold = sold.no_overhead().price(0.2);
-    let general = pool("general").with(|pool| pool.disruption.consolidate_after = None);
+    let general = pool("general").with(|pool| {
+        pool.disruption.consolidate_after = None;
+        pool.status.memory = template_hash::annotations(pool).into();
+    });
     let ours = node("n1").managed("general").of_type("four").cpu(4000);
     let ours = ours.memory_mib(16_384).pods(110).zone(ZONE_1);
     let ours = ours.label(CAPACITY_TYPE, "on-demand");

@@ -1,7 +1,10 @@
 //! Status of a pool as people read it: its conditions, and what its nodes have.
 
 use plimsoll_core::engine::Input;
-use plimsoll_core::model::{ConditionStatus, ConditionType, Effect, NodePool, Object};
+use plimsoll_core::labels::Labels;
+use plimsoll_core::model::{
+    ConditionStatus, ConditionType, Effect, NodePool, Object, template_hash,
+};
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
@@ -76,6 +79,36 @@ fn a_pool_tells_that_it_can_be_used_and_what_its_nodes_have() {
     assert_eq!(own(&run).status.nodes, Some(0));
     assert_eq!(cpu(&run), 0);
     assert!(own(&run).status.resources.contains(&ResourceName::Memory));
+}
+
+#[test]
+fn a_pool_and_its_claims_bear_the_hash_of_its_template_as_it_is() {
+    let owned = |owner: &str| {
+        general().with(|pool| {
+            let owner = ("example.com/owner".into(), owner.into());
+            pool.annotations.extend([owner]);
+        })
+    };
+    let mut run = run(owned("shop"), 1, stage::uninterrupted());
+    let mut hashes = Vec::new();
+    for (minute, owner) in [(5, "shop"), (30, "bank")] {
+        run.change(Change::Apply(Object::Pool(owned(owner).build())));
+        run.run_until(at(minute * MINUTE));
+        let hash: Labels = template_hash::annotations(own(&run)).into();
+        let bears = |own: &Labels| hash.iter().all(|(key, value)| own.get(key) == Some(value));
+        assert!(bears(&own(&run).status.memory), "{owner}");
+        let claims: Vec<bool> = run
+            .claims()
+            .map(|claim| bears(&claim.annotations))
+            .collect();
+        assert_eq!(claims, [true], "{owner}");
+        let owners = run
+            .nodes()
+            .map(|node| &*node.annotations["example.com/owner"]);
+        assert_eq!(owners.collect::<Vec<&str>>(), [owner]);
+        hashes.push(hash);
+    }
+    assert_ne!(hashes[0], hashes[1]);
 }
 
 #[test]
