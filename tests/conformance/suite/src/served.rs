@@ -24,11 +24,8 @@ pub(crate) struct Served {
 impl Served {
     /// Starts the lab, then the controller; whether that can serve at all is seen at the first spec.
     pub(crate) async fn start(arguments: &Arguments) -> Result<Self> {
-        let mut definitions = crd::karpenter();
-        definitions.push(crd::kwok());
         let mut lab = Lab::start(Options {
-            crds: arguments.definitions.clone(),
-            definitions,
+            definitions: crd::definitions(crd::Provider::Kwok),
             ..Options::default()
         })
         .await?;
