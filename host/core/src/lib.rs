@@ -34,7 +34,6 @@ pub mod spare;
 pub mod state;
 pub mod static_pool;
 pub mod supply;
-pub mod template_hash;
 pub mod time;
 pub mod units;
 pub mod waste;

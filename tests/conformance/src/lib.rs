@@ -58,8 +58,7 @@ impl Served {
     /// The same with these settings.
     pub async fn start_with(settings: Settings, objects: &[Value]) -> Result<Self> {
         let turn = TURN.lock().await;
-        let mut definitions = crd::karpenter();
-        definitions.push(crd::kwok());
+        let definitions = crd::definitions(crd::Provider::Kwok);
         let lab = Lab::start(Options {
             definitions,
             ..Options::default()

@@ -9,9 +9,8 @@ use plimsoll_core::disrupt;
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::ClaimName;
 use plimsoll_core::model::{
-    ClaimPhase, ConditionType, DisruptionReason, NodeClaim, Object, Stamp, Version,
+    ClaimPhase, ConditionType, DisruptionReason, NodeClaim, Object, Stamp, Version, template_hash,
 };
-use plimsoll_core::template_hash::{HASH_VERSION, HASH_VERSION_ANNOTATION};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
     Amounts, CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
@@ -28,9 +27,7 @@ fn world() -> Driven {
     let sold = sold.no_overhead().price(0.2);
     let general = pool("general").with(|pool| {
         pool.disruption.consolidate_after = None;
-        // Hashes are not of another version, whose claims would be written first.
-        let version = (HASH_VERSION_ANNOTATION.into(), HASH_VERSION.into());
-        pool.status.memory.extend([version]);
+        pool.status.memory = template_hash::annotations(pool).into();
     });
     let ours = node("n1").managed("general").of_type("four").cpu(4000);
     let ours = ours.memory_mib(16_384).pods(110).zone(ZONE_1);

@@ -2,9 +2,10 @@
 
 use plimsoll_core::engine::Input;
 use plimsoll_core::labels::Labels;
-use plimsoll_core::model::{ConditionStatus, ConditionType, Effect, NodePool, Object};
+use plimsoll_core::model::{
+    ConditionStatus, ConditionType, Effect, NodePool, Object, template_hash,
+};
 use plimsoll_core::resources::ResourceName;
-use plimsoll_core::template_hash;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
     Amounts, OnDemand, PoolFixture, ZONE_1, cluster, instance_type, pod, pool,

@@ -1,5 +1,7 @@
 //! A pool's template: what of its text counts beside its values, and the template as it is written.
 
+use std::collections::BTreeMap;
+
 use plimsoll_core::model::{NodePool, Taint, TemplateField, WrittenTemplate};
 use serde_json::{Map, Value, json};
 
@@ -20,7 +22,7 @@ pub(super) fn text(template: &NodePoolTemplate) -> WrittenTemplate {
         (TemplateField::Annotations, &metadata.annotations),
     ];
     for (field, map) in maps {
-        if map.as_ref().is_some_and(|map| map.is_empty()) {
+        if map.as_ref().is_some_and(BTreeMap::is_empty) {
             result.empty.insert(field);
         }
     }

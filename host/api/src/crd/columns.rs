@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 /// A column.
+#[derive(Clone, Copy)]
 pub(super) struct Column {
     name: &'static str,
     kind: &'static str,
@@ -13,7 +14,7 @@ pub(super) struct Column {
 
 impl Column {
     /// The column in a definition.
-    pub(super) fn to_value(&self) -> Value {
+    pub(super) fn to_value(self) -> Value {
         let mut column = json!({"name": self.name, "type": self.kind, "jsonPath": self.path});
         if self.is_wide {
             column["priority"] = 1.into();

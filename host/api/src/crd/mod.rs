@@ -136,7 +136,12 @@ fn definition(names: &Names, provider: Provider) -> Value {
         "schema": {"openAPIV3Schema": schema},
     });
     if !names.columns.is_empty() {
-        version["additionalPrinterColumns"] = names.columns.iter().map(Column::to_value).collect();
+        version["additionalPrinterColumns"] = names
+            .columns
+            .iter()
+            .copied()
+            .map(Column::to_value)
+            .collect();
     }
     json!({
         "apiVersion": "apiextensions.k8s.io/v1",

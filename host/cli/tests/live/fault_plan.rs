@@ -22,10 +22,19 @@ async fn start(plan: &Value) -> (Served, TempDir) {
     let path: PathBuf = folder.path().join("faults.json");
     std::fs::write(&path, plan.to_string()).expect("written");
     let flags = vec![format!("--fault-plan={}", path.display())];
-    let served = Served::start(Asked {
+    let mut asked = Asked {
         flags,
         ..Asked::default()
-    });
+    };
+    // Machines that hold one pod each.
+    let small = json!({"key": "karpenter.kwok.sh/instance-cpu", "operator": "In", "values": ["4"]});
+    let requirements = "/spec/template/spec/requirements";
+    for object in &mut asked.objects {
+        if let Some(Value::Array(all)) = object.pointer_mut(requirements) {
+            all.push(small.clone());
+        }
+    }
+    let served = Served::start(asked);
     (served.await, folder)
 }
 

@@ -123,6 +123,7 @@ fn writes(proxy: &Proxy) -> Vec<Call> {
     calls.filter(Call::is_write).collect()
 }
 
+/// I08: of two processes one acts, and the other soon after it has died.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_two_acts_and_the_other_when_it_has_died() {
     let mut pair = Pair::start().await;

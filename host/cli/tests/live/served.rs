@@ -70,9 +70,7 @@ impl Default for Asked {
 
 /// Definitions of all that the program reads.
 pub(super) fn definitions() -> Vec<Value> {
-    let mut definitions = crd::karpenter();
-    definitions.push(crd::kwok());
-    definitions
+    crd::definitions(crd::Provider::Kwok)
 }
 
 impl Served {

@@ -17,6 +17,7 @@ const STEPS: [&str; 9] = [
     "deleted nodeclaim",
 ];
 
+/// K09: the log tells each step in the incumbent's words, in order. D05: so it does when the pods have gone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_nodes_life_is_told_step_by_step() {
     let mut served = Served::start(Asked::default()).await;

@@ -8,9 +8,11 @@ use std::sync::Arc;
 
 use crate::catalogue::Catalogue;
 use crate::labels;
-use crate::model::{NodeClaim, NodePool};
+use crate::model::{
+    NodeClaim, NodePool,
+    template_hash::{self, HASH_ANNOTATION},
+};
 use crate::requirement::Requirements;
-use crate::template_hash::{self, HASH_ANNOTATION};
 use crate::time::{Span, Timestamp};
 
 /// Younger claims are not looked at for their type: a catalogue may be read a moment too early.

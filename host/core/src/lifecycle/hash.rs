@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use super::{ClaimView, Step};
 use crate::action::{ClaimChange, Purpose};
-use crate::model::ConditionType;
-use crate::template_hash::{self, HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION};
+use crate::model::{
+    ConditionType,
+    template_hash::{self, HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION},
+};
 
 /// Asks for the annotations, unless a change of the claim is on its way.
 pub(super) fn migrate(view: &ClaimView<'_>, step: &mut Step) {

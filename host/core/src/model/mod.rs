@@ -22,6 +22,7 @@ mod spread;
 mod status;
 mod taint;
 mod template;
+pub mod template_hash;
 mod volume;
 mod workload;
 

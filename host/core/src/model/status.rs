@@ -9,9 +9,9 @@ use super::buffer::CapacityBuffer;
 use super::condition::Conditions;
 use super::overlay::NodeOverlay;
 use super::pool::NodePool;
+use super::template_hash::{HASH_ANNOTATION, HASH_VERSION_ANNOTATION};
 use crate::labels::Labels;
 use crate::resources::Resources;
-use crate::template_hash::{HASH_ANNOTATION, HASH_VERSION_ANNOTATION};
 
 /// Annotation of a pool: when claims of it that are no more were asked for within a minute, in seconds, for the ceiling on nodes per
 /// minute.

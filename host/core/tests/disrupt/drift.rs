@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use plimsoll_core::disrupt::drift::{self, Drift};
-use plimsoll_core::model::{ConditionType, DesiredCondition, NodeClaim, NodePool, Stamp};
+use plimsoll_core::model::{
+    ConditionType, DesiredCondition, NodeClaim, NodePool, Stamp, template_hash,
+};
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::template_hash;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::*;
 

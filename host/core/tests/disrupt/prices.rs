@@ -6,10 +6,9 @@ use std::sync::Arc;
 use plimsoll_core::command::{Command, Decision, DisruptionQuestion};
 use plimsoll_core::disrupt::pass::DisruptionPass;
 use plimsoll_core::disrupt::{confirm, consider};
-use plimsoll_core::model::{DisruptionReason, NodePool, OwnerKind};
+use plimsoll_core::model::{DisruptionReason, NodePool, OwnerKind, template_hash};
 use plimsoll_core::rank::{PriceAnswer, PriceQuestion, Prices, check_prices, list_price};
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::template_hash;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::*;
 

@@ -7,9 +7,9 @@ use plimsoll_core::labels::Labels;
 use plimsoll_core::lifecycle::{DisruptionFacts, DriftFinding};
 use plimsoll_core::model::{
     ConditionType, DesiredCondition, NodeClaim, NodePool, Object, Stamp, Version,
+    template_hash::{self, HASH_ANNOTATION, HASH_VERSION_ANNOTATION},
 };
 use plimsoll_core::snapshot::Objects;
-use plimsoll_core::template_hash::{self, HASH_ANNOTATION, HASH_VERSION_ANNOTATION};
 use plimsoll_oracles::fixture::{cluster, node, pool};
 
 use super::identity::World;
@@ -110,11 +110,17 @@ fn of_pool(world: &mut World) -> Labels {
     let is_of_pool = |order: &Order| order.purpose == Purpose::MarkStatus;
     while let Some(at) = world.written.iter().position(is_of_pool) {
         let order = world.written.remove(at);
-        let Request::Write(Write::ChangeStatus(object, change)) = &order.request else {
-            panic!("a status is written: {order:?}");
+        let change = match &order.request {
+            Request::Write(Write::ChangeStatus(_, change)) => Some(change),
+            _ => None,
         };
+        let change = change.expect("a status is written");
         let mut pool = world.engine.cluster().pools.objects().remove(0);
-        let seen = world.engine.cluster().status(object).expect("it is there");
+        let seen = world
+            .engine
+            .cluster()
+            .status(&order.object)
+            .expect("it is there");
         let own = Arc::make_mut(&mut pool);
         own.status = seen.status.clone();
         own.status.memory.extend(change.memory.clone());
@@ -129,9 +135,11 @@ fn of_pool(world: &mut World) -> Labels {
 
 /// Carries out an order to change a claim's annotations.
 fn carry_out(world: &mut World, order: &Order) {
-    let Request::Write(Write::ChangeClaim(name, change)) = &order.request else {
-        panic!("a claim is changed: {order:?}");
+    let changed = match &order.request {
+        Request::Write(Write::ChangeClaim(name, change)) => Some((name, change)),
+        _ => None,
     };
+    let (name, change) = changed.expect("a claim is changed");
     let claim = world.engine.cluster().claims.get(name).cloned();
     let mut claim = claim.expect("it is there");
     let own = Arc::make_mut(&mut claim);

@@ -23,8 +23,7 @@ pub const PATIENCE: Duration = Duration::from_mins(30);
 
 /// A lab with the definitions of both controllers, which have the same ones.
 pub async fn lab() -> Result<Lab> {
-    let mut definitions = plimsoll_api::crd::karpenter();
-    definitions.push(plimsoll_api::crd::kwok());
+    let definitions = plimsoll_api::crd::definitions(plimsoll_api::crd::Provider::Kwok);
     let options = Options {
         definitions,
         ..Options::default()

@@ -27,10 +27,8 @@ pub(super) fn key(path: &str, key: &str, by: Use, findings: &mut Findings) {
                 known::CAPACITY_TYPE
             ),
         );
-    } else if domain.ends_with(AWS_DOMAIN) {
-        if domain != AWS_DOMAIN || !by.allows(name) {
-            findings.error(path, not_of_provider(name, by));
-        }
+    } else if domain.ends_with(AWS_DOMAIN) && (domain != AWS_DOMAIN || !by.allows(name)) {
+        findings.error(path, not_of_provider(name, by));
     }
 }
 

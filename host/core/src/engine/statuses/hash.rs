@@ -6,8 +6,7 @@ use super::super::Engine;
 use crate::action::ObjectKey;
 use crate::ids::ClaimName;
 use crate::labels::Labels;
-use crate::model::{NodeClaim, NodePool};
-use crate::template_hash;
+use crate::model::{NodeClaim, NodePool, template_hash};
 use crate::time::Timestamp;
 
 impl Engine {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::catalogue::{Catalogue, InstanceType};
 use crate::labels::{self, LabelKey, Labels};
-use crate::model::NodePool;
+use crate::model::{NodePool, template_hash};
 use crate::plan::{LaunchOption, PlannedClaim};
 use crate::provider::ProviderFacts;
 use crate::requirement::{Requirement, Requirements};
@@ -13,7 +13,6 @@ use crate::resources::Resources;
 use crate::schedule::batch::compile::Compiled;
 use crate::schedule::batch::minimum::{self, Minimum};
 use crate::schedule::place::PlacementStep;
-use crate::template_hash;
 
 /// The claim of a node planned as `chosen`, which names the rows and options given.
 pub(crate) fn claim(

@@ -3,33 +3,36 @@
 //! The table is written by `tests/peers/hashes.sh`, from `sigs.k8s.io/karpenter` at the version that `tests/peers/go.mod` pins.
 
 use plimsoll_api::{Interner, Kind, Object, read};
-use plimsoll_core::{model, template_hash};
+use plimsoll_core::model::{self, template_hash};
 use serde_json::{Value, json};
 
-const TABLE: &str = include_str!("data/template-hashes.txt");
+const TABLE: &str = include_str!("../data/template-hashes.txt");
 
 fn pool(template: &Value) -> Object {
     let object = json!({
         "apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "general"},
         "spec": {"template": template},
     });
-    let mut unknown = |path: &str| panic!("no field {path}");
+    let mut unknown = Vec::new();
     let mut interner = Interner::default();
-    let (_, object) = read(Kind::NodePool, &object, &mut interner, &mut unknown).unwrap();
-    object
+    let mut note = |path: &str| unknown.push(path.to_owned());
+    let read = read(Kind::NodePool, &object, &mut interner, &mut note);
+    assert!(unknown.is_empty(), "{unknown:?}");
+    read.expect("a pool").1
 }
 
 fn hash(pool: &Object) -> String {
-    let Object::Whole(model::Object::Pool(pool)) = pool else {
-        panic!("{pool:?} is no pool");
+    let pool = match pool {
+        Object::Whole(model::Object::Pool(pool)) => Some(pool),
+        _ => None,
     };
-    template_hash::hash(pool).to_string()
+    template_hash::hash(pool.expect("a pool")).to_string()
 }
 
 fn rows() -> impl Iterator<Item = (&'static str, Value)> {
     TABLE.lines().map(|line| {
-        let (hash, template) = line.split_once(' ').unwrap();
-        (hash, serde_json::from_str(template).unwrap())
+        let (hash, template) = line.split_once(' ').expect("a hash and a template");
+        (hash, serde_json::from_str(template).expect("JSON"))
     })
 }
 

@@ -16,8 +16,8 @@
 
 use std::sync::Arc;
 
+use super::{ClassRef, NodePool, Taint, TemplateField};
 use crate::labels::Labels;
-use crate::model::{ClassRef, NodePool, Taint, TemplateField};
 use crate::time::{Span, Timestamp};
 
 /// Annotation of pools and claims: hash of the template, in decimal digits.

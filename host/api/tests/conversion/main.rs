@@ -1,0 +1,4 @@
+//! Objects as they are written, and all that the core knows of them.
+
+mod annotations;
+mod template_hash;
