@@ -89,9 +89,44 @@ pub fn write(span: Span) -> String {
     }
 }
 
+/// Writes a duration with every part from its largest on, as Go does: `1h0m0s`, `1m30s`, `1.5s`, `250ms`.
+pub fn write_whole(span: Span) -> String {
+    let millis = span.millis();
+    if millis < 1000 {
+        return write(span);
+    }
+    let (hours, minutes) = (millis / 3_600_000, millis / 60_000 % 60);
+    let rest = format!("{}.{:03}", millis / 1000 % 60, millis % 1000);
+    let seconds = rest.trim_end_matches('0').trim_end_matches('.');
+    match (hours, minutes) {
+        (0, 0) => format!("{seconds}s"),
+        (0, _) => format!("{minutes}m{seconds}s"),
+        _ => format!("{hours}h{minutes}m{seconds}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn whole_durations_have_all_parts_from_the_largest_on() {
+        for (millis, text) in [
+            (0, "0s"),
+            (30_000, "30s"),
+            (60_000, "1m0s"),
+            (90_000, "1m30s"),
+            (3_600_000, "1h0m0s"),
+            (90_061_000, "25h1m1s"),
+            (250, "250ms"),
+            (1_500, "1.5s"),
+            (600_050, "10m0.05s"),
+            (620_000, "10m20s"),
+        ] {
+            assert_eq!(write_whole(Span::from_millis(millis)), text);
+            assert_eq!(parse(text), Some(Span::from_millis(millis)));
+        }
+    }
 
     #[test]
     fn durations_add_up_their_parts() {

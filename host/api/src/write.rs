@@ -45,13 +45,23 @@ const BINARY: [(&str, u32); 6] = [
     ("Ki", 10),
 ];
 
-/// An amount as a quantity in its shortest exact form, as an API server writes it: `2`, `250m`, `1536Mi`.
+/// Suffixes of whole powers of a thousand, the largest first.
+const DECIMAL: [(&str, u32); 6] = [
+    ("E", 18),
+    ("P", 15),
+    ("T", 12),
+    ("G", 9),
+    ("M", 6),
+    ("k", 3),
+];
+
+/// An amount as a quantity in its shortest exact form, as an API server and every client in Go write it: `2`, `250m`, `1536Mi`, `5G`.
 pub fn quantity(name: &ResourceName, amount: i64) -> String {
     match name {
-        ResourceName::Cpu if amount % 1000 == 0 => (amount / 1000).to_string(),
+        ResourceName::Cpu if amount % 1000 == 0 => decimal(amount / 1000),
         ResourceName::Cpu => format!("{amount}m"),
         ResourceName::Memory | ResourceName::EphemeralStorage => bytes(amount),
-        _ => amount.to_string(),
+        _ => decimal(amount),
     }
 }
 
@@ -59,6 +69,14 @@ fn bytes(amount: i64) -> String {
     let exact = |(_, power): &&(&str, u32)| amount != 0 && amount % (1_i64 << power) == 0;
     match BINARY.iter().find(exact) {
         Some((suffix, power)) => format!("{}{suffix}", amount >> power),
+        None => decimal(amount),
+    }
+}
+
+fn decimal(amount: i64) -> String {
+    let exact = |(_, power): &&(&str, u32)| amount != 0 && amount % 10_i64.pow(*power) == 0;
+    match DECIMAL.iter().find(exact) {
+        Some((suffix, power)) => format!("{}{suffix}", amount / 10_i64.pow(*power)),
         None => amount.to_string(),
     }
 }
@@ -69,14 +87,16 @@ pub fn amounts(resources: &Resources) -> Value {
     Value::Object(resources.iter().map(one).collect())
 }
 
-/// Expressions of one requirement.
+/// Expressions of one requirement. One that compares with nothing has no values.
 pub fn expressions(requirement: &Requirement) -> Vec<Value> {
     let one = |(operator, values): (_, Vec<Arc<str>>)| {
         let mut entry = json!({
             "key": requirement.key().as_str(),
             "operator": format!("{operator:?}"),
-            "values": values,
         });
+        if !values.is_empty() {
+            entry["values"] = json!(values);
+        }
         if let Some(count) = requirement.min_values() {
             entry["minValues"] = count.into();
         }
@@ -112,18 +132,29 @@ pub fn or_never(span: Option<Span>) -> String {
     span.map_or_else(|| "Never".to_owned(), duration::write)
 }
 
-/// The specification of a claim.
+/// The specification of a claim. It may never change, so it is written as a client in Go writes what it has read: no empty lists, and amounts
+/// and durations in the form that it gives them. Any other makes each of its updates of the claim, be it of a label, a change that is refused.
 pub fn claim_spec(claim: &NodeClaim) -> Value {
+    let mut resources = json!({});
+    if !claim.requests.is_empty() {
+        resources["requests"] = amounts(&claim.requests);
+    }
     let mut spec = json!({
         "nodeClassRef": class(&claim.class),
         "requirements": all_expressions(claim.requirements.iter()),
-        "resources": {"requests": amounts(&claim.requests)},
-        "taints": taints(&claim.taints),
-        "startupTaints": taints(&claim.startup_taints),
+        "resources": resources,
         "expireAfter": or_never(claim.expire_after),
     });
+    for (field, own) in [
+        ("taints", &claim.taints),
+        ("startupTaints", &claim.startup_taints),
+    ] {
+        if !own.is_empty() {
+            spec[field] = taints(own);
+        }
+    }
     if let Some(grace) = claim.termination_grace {
-        spec["terminationGracePeriod"] = duration::write(grace).into();
+        spec["terminationGracePeriod"] = duration::write_whole(grace).into();
     }
     spec
 }
@@ -217,6 +248,10 @@ mod tests {
         assert_eq!(written("memory", 1 << 30), "1Gi");
         assert_eq!(written("memory", 1536 << 20), "1536Mi");
         assert_eq!(written("memory", 1_000_000_001), "1000000001");
+        assert_eq!(written("memory", 5_000_000_000), "5G");
+        assert_eq!(written("memory", 1_024_000), "1000Ki");
+        assert_eq!(written("cpu", 1_500_000), "1500");
+        assert_eq!(written("cpu", 2_000_000), "2k");
         assert_eq!(written("pods", 1024), "1024");
         let mut amount: i64 = 1;
         while amount < i64::MAX / 3 {

@@ -9,12 +9,11 @@ pub(crate) const USAGE: &str =
 
   --serve PROGRAM        plimsoll
   --gates NAME=BOOL,...  its feature gates
-  --definitions FOLDER   further custom resource definitions
   --limit SECONDS        the longest that a spec may take
 
 PATTERN is a regular expression of Go; a spec's name is \"Regression \" and the texts around it.";
 
-/// Gates that the suite needs, of those that are served.
+/// Gates that the suite needs.
 const GATES: &str = "NodeRepair=true,StaticCapacity=true,CapacityBuffer=true";
 /// The longest spec waits eleven minutes for a roll-back and then watches for two.
 const LIMIT: Duration = Duration::from_mins(18);
@@ -42,8 +41,6 @@ pub(crate) struct Arguments {
     pub(crate) program: PathBuf,
     /// The controller's feature gates.
     pub(crate) gates: String,
-    /// Folders of definitions beside ours.
-    pub(crate) definitions: Vec<PathBuf>,
     /// The longest that a spec may take.
     pub(crate) limit: Duration,
     /// The specs to run.
@@ -53,14 +50,13 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// Reads the arguments; what is wrong with them, in words.
     pub(crate) fn read(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
-        let (mut program, mut definitions) = (None, Vec::new());
+        let mut program = None;
         let (mut gates, mut limit) = (GATES.to_owned(), LIMIT);
         while let Some(argument) = arguments.next() {
             let mut value = || arguments.next().ok_or(format!("{argument} has no value"));
             match argument.as_str() {
                 "--serve" => program = Some(value()?.into()),
                 "--gates" => gates = value()?,
-                "--definitions" => definitions.push(value()?.into()),
                 "--limit" => limit = Duration::from_secs(number(&value()?)?),
                 _ => {
                     let specs = specs(&argument, &mut arguments)?;
@@ -70,7 +66,6 @@ impl Arguments {
                         (Some(program), None) => Ok(Self {
                             program,
                             gates,
-                            definitions,
                             limit,
                             specs,
                         }),

@@ -24,10 +24,8 @@ pub(crate) struct Served {
 impl Served {
     /// Starts the lab, then the controller; whether that can serve at all is seen at the first spec.
     pub(crate) async fn start(arguments: &Arguments) -> Result<Self> {
-        let definitions = crd::definitions(crd::Provider::Kwok);
         let mut lab = Lab::start(Options {
-            crds: arguments.definitions.clone(),
-            definitions,
+            definitions: crd::definitions(crd::Provider::Kwok),
             ..Options::default()
         })
         .await?;

@@ -1,7 +1,7 @@
 //! The suite as a program: its specs by name, and one of them run.
 //!
 //! A spec is asked for by a pattern that only its whole name has. Time is limited twice: the suite ends a spec itself and then cleans up;
-//! where it does not, its process ends.
+//! where it does not, its process ends. It ends with ours, too: the kernel is asked to (by `setpriv`).
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -95,8 +95,10 @@ impl Suite {
     }
 
     fn command(&self, pattern: &str, report: &Path) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = Command::new("setpriv");
         command
+            .args(["--pdeathsig", "KILL", "--"])
+            .arg(&self.program)
             .arg("--ginkgo.no-color")
             .arg(format!("--ginkgo.focus={pattern}"))
             .arg(format!("--ginkgo.json-report={}", report.display()))
