@@ -80,7 +80,7 @@ pub(crate) fn snapshot_and_digest(path: &Path, deciding: &Deciding) -> Result<(L
     Ok((with_settings(loaded, deciding), digest))
 }
 
-/// What was read, with the settings that flags give.
+/// A snapshot that was read, with the settings that flags give.
 pub(crate) fn with_settings(mut loaded: Loaded, deciding: &Deciding) -> Loaded {
     let settings = settings(&loaded.snapshot.settings, deciding);
     loaded.snapshot.settings = Arc::new(settings);

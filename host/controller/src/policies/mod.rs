@@ -32,7 +32,7 @@ const SHA256: &str = "plimsoll.dev/sha256";
 /// The longest that each Policy is waited for at the start.
 const FIRST_JUDGEMENT: Duration = Duration::from_secs(20);
 
-/// What Policies are served with.
+/// Means to serve Policies.
 pub struct Shared {
     /// The API server.
     pub client: Client,

@@ -13,7 +13,7 @@ use plimsoll_policy::{Generation, Hook};
 /// The pools that there are.
 pub type Pools = BTreeMap<PoolName, Arc<NodePool>>;
 
-/// Whether a policy does what its object says, and why not.
+/// The state of a policy against its object: as it says, or why not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
     pub(super) is_ready: bool,

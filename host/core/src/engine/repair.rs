@@ -11,7 +11,7 @@ use crate::time::{Span, Timestamp};
 const TOLD_AGAIN: Span = Span::from_secs(900);
 
 impl Engine {
-    /// What ails a claim's node; `None` where nothing does, and where nodes are not repaired.
+    /// The ailment of a claim's node; `None` where nothing does, and where nodes are not repaired.
     pub(super) fn ailment(
         &self,
         claim: &NodeClaim,

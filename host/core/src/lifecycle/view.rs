@@ -44,7 +44,7 @@ pub struct ClaimView<'a> {
     pub is_fresh: bool,
     /// Why it should go now, decided elsewhere: interrupted, disrupted.
     pub must_go: Option<&'static str>,
-    /// What ails its node; `None` where nothing does, and where nodes are not repaired.
+    /// The ailment of its node; `None` where nothing does, and where nodes are not repaired.
     pub ailment: Option<Ailment>,
     /// `true` if a command is moving it: its taint is meant.
     pub moving: bool,
