@@ -56,7 +56,7 @@ pub struct ProviderFacts {
     /// Annotations by which a claim says that its instance was named after it and its node. None: instances are not named.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub tagged: BTreeSet<Arc<str>>,
-    /// What a node's conditions may not say for long.
+    /// Conditions that a node may not have for long.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repairs: Vec<RepairRule>,
     /// How launches that ask for the same are gathered into one call.

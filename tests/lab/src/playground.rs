@@ -62,7 +62,7 @@ fn load() -> Value {
     })
 }
 
-/// What can be tried, for people.
+/// Commands that can be tried, for people.
 pub(crate) fn invitation(kubeconfig: &Path, program: &Path) -> String {
     let (kubeconfig, program) = (kubeconfig.display(), program.display());
     format!(

@@ -35,7 +35,7 @@ impl Failed {
     }
 }
 
-/// What went wrong while a question was answered, kept until the decision is made.
+/// Failures while a question was answered, kept until the decision is made.
 #[derive(Debug, Default)]
 pub(crate) struct Failures(RefCell<Vec<Failed>>);
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 /// How long definitions may take to be served as they were written.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
-/// What becomes of fields that the schema does not have.
+/// Treatment of fields that the schema does not have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Unknown {
     /// The object is refused for them.
@@ -26,7 +26,7 @@ pub(crate) struct Cause {
     pub(crate) words: String,
 }
 
-/// What the server says.
+/// The server's answer.
 #[derive(Debug)]
 pub(crate) enum Answer {
     /// It took the object, which is stored like this.
