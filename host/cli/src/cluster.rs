@@ -110,6 +110,8 @@ fn empty(sold: &Sold) -> Result<Value> {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_snapshot::Note;
+
     use super::*;
 
     #[test]
@@ -129,7 +131,7 @@ mod tests {
             plimsoll_snapshot::read(&list[..], &Limits::default()).unwrap()
         };
         let generic = read(&Sold::default());
-        assert!(generic.notes.is_empty(), "{:?}", generic.notes);
+        assert_eq!(generic.notes, [Note::DefaultPool]);
         let types = |loaded: &Loaded| loaded.snapshot.catalogues.of_others().types().len();
         assert_eq!(types(&generic), 144);
         let regional = Sold {

@@ -62,7 +62,10 @@ async fn a_static_pool_is_scaled_and_its_drifted_node_gets_a_successor_first() -
     let rules = [
         (json!({"replicas": null}), "static or not for good"),
         (json!({"weight": 1}), "not chosen by weight"),
-        (json!({"limits": {"cpu": "1"}}), "may limit nodes only"),
+        (
+            json!({"limits": {"cpu": "1"}}),
+            "limits: expected nodes and no other resource",
+        ),
     ];
     for (spec, words) in rules {
         let said = refused(&served, json!({"spec": spec})).await;
