@@ -46,7 +46,9 @@ fn objects_are_named_after_the_release_and_carry_the_usual_labels() {
         "Deployment nodes-system/nodes-plimsoll",
         "PodDisruptionBudget nodes-system/nodes-plimsoll",
         "Role nodes-system/nodes-plimsoll",
+        "Role nodes-system/nodes-plimsoll-policies",
         "RoleBinding nodes-system/nodes-plimsoll",
+        "RoleBinding nodes-system/nodes-plimsoll-policies",
         "Service nodes-system/nodes-plimsoll",
         "ServiceAccount nodes-system/nodes-plimsoll",
     ];
