@@ -58,9 +58,10 @@ impl Names {
             *new = format!("name-{number}");
         }
         for (number, (old, new)) in names.namespaces.iter_mut().enumerate() {
-            *new = match COMMON.contains(&old.as_str()) {
-                true => old.clone(),
-                false => format!("namespace-{number}"),
+            *new = if COMMON.contains(&old.as_str()) {
+                old.clone()
+            } else {
+                format!("namespace-{number}")
             };
         }
         names

@@ -90,7 +90,9 @@ where
                     let vetoes = part.asked.facts().vetoes;
                     if vetoes {
                         let none = Prices::all_vetoed(1).rows[0];
-                        own.into_iter().for_each(|row| prices.rows[row] = none);
+                        for row in own {
+                            prices.rows[row] = none;
+                        }
                     }
                     let instead = if vetoes { HOLD } else { LIST };
                     self.failures.add(part.asked.name(), fault, instead);
