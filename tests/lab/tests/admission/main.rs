@@ -1,4 +1,4 @@
-//! What an API server with our definitions takes and refuses, and what validation of files says to the same objects.
+//! Verdicts of an API server with our definitions on a table of cases, and what validation of files says to the same objects.
 //!
 //! One table of cases for each kind stands in `cases`: a smallest object, and what each case sets in it, by the path of a field; `null`
 //! takes the field away. `layer` says who refuses: `schema`, `cel` (a rule), `cel-aws` (a rule for label keys of AWS alone), `unknown` (a
