@@ -8,11 +8,12 @@ use serde_json::{Value, json};
 fn written_anew(spec: &Value) -> Value {
     let claim = json!({"metadata": {"name": "a"}, "spec": spec});
     let mut interner = Interner::default();
-    let (_, object) = read(Kind::NodeClaim, &claim, &mut interner, &mut |_| {}).unwrap();
-    match object {
-        Object::Whole(model::Object::Claim(claim)) => write::claim_spec(&claim),
-        other => panic!("{other:?} is no claim"),
-    }
+    let read = read(Kind::NodeClaim, &claim, &mut interner, &mut |_| {});
+    let spec = match read.expect("it is read").1 {
+        Object::Whole(model::Object::Claim(claim)) => Some(write::claim_spec(&claim)),
+        _ => None,
+    };
+    spec.expect("a claim")
 }
 
 fn class() -> Value {

@@ -101,7 +101,7 @@ impl Write for Outputs {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.0.iter_mut().try_for_each(|output| output.flush())
+        self.0.iter_mut().try_for_each(Write::flush)
     }
 }
 

@@ -149,7 +149,7 @@ impl WatchedPolicies {
 mod tests {
     use super::*;
 
-    fn object(name: &str, hook: Value) -> DynamicObject {
+    fn object(name: &str, hook: &Value) -> DynamicObject {
         let object = json!({
             "apiVersion": "plimsoll.dev/v1alpha1", "kind": "Policy", "metadata": {"name": name},
             "spec": {"hook": hook, "configMapRef": {"name": "x"}},
@@ -175,12 +175,12 @@ mod tests {
             listed: BTreeSet::new(),
             waiting: Vec::new(),
         };
-        let rank = |name: &str| object(name, "Rank".into());
+        let rank = |name: &str| object(name, &"Rank".into());
         assert!(told(&mut watched, Event::Init).is_empty());
         assert_eq!(told(&mut watched, Event::InitApply(rank("a"))), ["+a"]);
         assert_eq!(told(&mut watched, Event::InitApply(rank("b"))), ["+b"]);
         assert!(told(&mut watched, Event::InitDone).is_empty());
-        let broken = object("c", json!(7));
+        let broken = object("c", &json!(7));
         assert_eq!(told(&mut watched, Event::Apply(broken)), ["?c"]);
         assert_eq!(told(&mut watched, Event::Delete(rank("a"))), ["-a"]);
         told(&mut watched, Event::Init);

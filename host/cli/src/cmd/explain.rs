@@ -58,13 +58,11 @@ pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
 #[cfg(feature = "live")]
 fn loaded(flags: &flags::Explain) -> Result<Loaded> {
     let deciding = &flags.planning.deciding;
-    match &flags.snapshot {
-        Some(path) => load::snapshot(path, deciding),
-        None => {
-            let recorded = crate::cluster::recorded(&flags.access, &flags.sold, true)?;
-            Ok(load::with_settings(recorded, deciding))
-        }
+    if let Some(path) = &flags.snapshot {
+        return load::snapshot(path, deciding);
     }
+    let recorded = crate::cluster::recorded(&flags.access, &flags.sold, true)?;
+    Ok(load::with_settings(recorded, deciding))
 }
 
 #[cfg(not(feature = "live"))]

@@ -115,7 +115,7 @@ mod tests {
 
     use super::*;
 
-    fn read(spec: Value) -> Result<Wanted, String> {
+    fn read(spec: &Value) -> Result<Wanted, String> {
         let policy = json!({"metadata": {"name": "paid-first"}, "spec": spec});
         Wanted::read(&serde_json::from_value(policy).unwrap(), "plimsoll")
     }
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn a_specification_is_active_and_serves_no_pool_where_it_says_nothing_else() {
         let spec = json!({"hook": "Rank", "configMapRef": {"name": "paid-first-3f9a1c"}});
-        let wanted = read(spec).unwrap();
+        let wanted = read(&spec).unwrap();
         assert_eq!((wanted.hook, wanted.mode), (Hook::Rank, Mode::Active));
         assert_eq!(wanted.serves, LabelSelector::Nothing);
         assert_eq!(
@@ -134,7 +134,7 @@ mod tests {
             "hook": "Budget", "mode": "Off", "configMapRef": {"name": "x"}, "nodePoolSelector": {},
             "settings": {"a": true, "b": 0.5, "c": ["x", "y"], "d": "z"},
         });
-        let wanted = read(spec).unwrap();
+        let wanted = read(&spec).unwrap();
         assert_eq!((wanted.hook, wanted.mode), (Hook::Budget, Mode::Off));
         assert_eq!(wanted.serves, LabelSelector::all(Vec::new()));
         let settings = wanted.module.settings.iter();
@@ -164,7 +164,7 @@ mod tests {
                 "spec.settings.a is \"{\"b\":1}\"; expected true or false, a number, a text, or a list of these",
             ),
         ] {
-            assert_eq!(read(spec).unwrap_err(), words);
+            assert_eq!(read(&spec).unwrap_err(), words);
         }
     }
 }

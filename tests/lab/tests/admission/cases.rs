@@ -1,5 +1,10 @@
 //! Cases out of the tables.
 
+#![expect(
+    clippy::panic,
+    reason = "helpers of tests may fail loudly, as tests may"
+)]
+
 use serde_json::{Map, Value};
 
 /// Whoever takes or refuses an object.

@@ -1,5 +1,10 @@
 //! Questions to an API server, of which every answer is a value.
 
+#![expect(
+    clippy::panic,
+    reason = "helpers of tests may fail loudly, as tests may"
+)]
+
 use std::time::Duration;
 
 use http::Request;
@@ -9,7 +14,7 @@ use serde_json::Value;
 /// How long definitions may take to be served as they were written.
 pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Treatment of fields that the schema does not have.
+/// Fate of fields that the schema does not have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Unknown {
     /// The object is refused for them.
@@ -26,7 +31,7 @@ pub(crate) struct Cause {
     pub(crate) words: String,
 }
 
-/// The server's answer.
+/// The server's word.
 #[derive(Debug)]
 pub(crate) enum Answer {
     /// It took the object, which is stored like this.
@@ -65,8 +70,8 @@ impl Server {
 
     /// The answer to making an object, which is not made.
     pub(crate) async fn try_out(&self, object: &Value) -> Answer {
-        self.send("POST", &collection(object), "&dryRun=All", object)
-            .await
+        let query = format!("{STRICT}&dryRun=All");
+        self.send("POST", &collection(object), &query, object).await
     }
 
     /// Makes an object, and puts another in its place.
@@ -90,8 +95,8 @@ impl Server {
 
     /// Changes parts of an object, or its `status` where the path says so.
     pub(crate) async fn merge(&self, object: &Value, part: &str, change: &Value) -> Answer {
-        self.send("PATCH", &format!("{}{part}", path(object)), "", change)
-            .await
+        let path = format!("{}{part}", path(object));
+        self.send("PATCH", &path, STRICT, change).await
     }
 
     /// Puts a definition in the place of the one of its name.
