@@ -5,13 +5,13 @@ use plimsoll_api::{Interner, Kind, Object, read, write};
 use plimsoll_core::model;
 use serde_json::{Value, json};
 
-fn written_anew(spec: &Value) -> Value {
+/// The specification as we write it after reading it; `None` where it cannot be read.
+fn written_anew(spec: &Value) -> Option<Value> {
     let claim = json!({"metadata": {"name": "a"}, "spec": spec});
     let mut interner = Interner::default();
-    let (_, object) = read(Kind::NodeClaim, &claim, &mut interner, &mut |_| {}).unwrap();
-    match object {
-        Object::Whole(model::Object::Claim(claim)) => write::claim_spec(&claim),
-        other => panic!("{other:?} is no claim"),
+    match read(Kind::NodeClaim, &claim, &mut interner, &mut |_| {}) {
+        Ok((_, Object::Whole(model::Object::Claim(claim)))) => Some(write::claim_spec(&claim)),
+        _ => None,
     }
 }
 
@@ -30,7 +30,7 @@ fn a_claim_without_taints_and_requests_has_no_empty_lists() {
         "resources": {},
         "expireAfter": "Never",
     });
-    assert_eq!(written_anew(&spec), spec);
+    assert_eq!(written_anew(&spec), Some(spec));
 }
 
 #[test]
@@ -44,5 +44,5 @@ fn amounts_and_durations_have_the_form_of_go() {
         "expireAfter": "30h",
         "terminationGracePeriod": "1h0m0s",
     });
-    assert_eq!(written_anew(&spec), spec);
+    assert_eq!(written_anew(&spec), Some(spec));
 }
