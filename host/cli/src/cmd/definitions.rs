@@ -27,7 +27,7 @@ pub(super) fn run(provider: &[String]) -> Result<()> {
             let typed = other.join(" ");
             bail!(
                 "there are no definitions for provider \"{typed}\"{}; expected aws or kwok, or none for all definitions",
-                question(closest(&typed, PROVIDERS))
+                question(closest(&typed, PROVIDERS.into_iter()))
             );
         }
     };

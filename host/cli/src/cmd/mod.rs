@@ -2,10 +2,10 @@
 
 pub(crate) mod catalogue;
 pub(crate) mod compile_module;
-#[cfg(feature = "live")]
 mod definitions;
 pub(crate) mod explain;
 pub(crate) mod generate;
+#[cfg(feature = "live")]
 mod of_cluster;
 pub(crate) mod plan;
 pub(crate) mod policy;
