@@ -57,7 +57,7 @@ columns: components ## makes the code that reads the columns of policies anew fr
 	$(CARGO) run --locked --quiet --bin plimsoll-columns
 
 definitions: toolchain ## makes the CRD chart's definitions anew from what the program prints
-	$(CARGO) run --locked --quiet -p plimsoll -- schema crds | charts/split.sh charts/plimsoll-crd/definitions
+	$(plimsoll) schema crds | charts/split.sh charts/plimsoll-crd/definitions
 
 record: toolchain ## answers and fuel of the shipped policies, kept anew beside them
 	for folder in policies/{rank,consolidate,budget}-*; do

@@ -2,7 +2,6 @@
 
 pub(crate) mod catalogue;
 pub(crate) mod compile_module;
-#[cfg(feature = "live")]
 mod definitions;
 pub(crate) mod explain;
 pub(crate) mod generate;
