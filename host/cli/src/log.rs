@@ -26,6 +26,9 @@ const COMMIT: &str = match option_env!("PLIMSOLL_COMMIT") {
     None => env!("CARGO_PKG_VERSION"),
 };
 
+/// Begin of the names of our crates.
+const OURS: &str = "plimsoll";
+
 /// The least urgent lines that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Level {
@@ -118,10 +121,15 @@ where
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
+        let metadata = event.metadata();
+        // Libraries say much about every request below level info.
+        if *metadata.level() > tracing::Level::INFO && !metadata.target().starts_with(OURS) {
+            return Ok(());
+        }
         let mut fields = Fields::default();
         event.record(&mut fields);
         let head = [
-            ("level", event.metadata().level().to_string()),
+            ("level", metadata.level().to_string()),
             ("time", now()),
             ("logger", "controller".to_owned()),
             ("message", fields.message),
@@ -229,12 +237,12 @@ mod tests {
         }
     }
 
-    fn lines(log: impl FnOnce()) -> Vec<Value> {
+    fn lines(level: Level, log: impl FnOnce()) -> Vec<Value> {
         let kept = Kept::default();
         let writer = kept.clone();
         let subscriber = tracing_subscriber::fmt()
             .with_writer(move || writer.clone())
-            .with_max_level(filter(Level::Info))
+            .with_max_level(filter(level))
             .event_format(JsonLines)
             .finish();
         tracing::subscriber::with_default(subscriber, log);
@@ -246,7 +254,7 @@ mod tests {
 
     #[test]
     fn a_line_is_one_object_with_the_words_before_the_fields() {
-        let lines = lines(|| {
+        let lines = lines(Level::Info, || {
             tracing::info!(
                 NodeClaim = "general-x",
                 Pod = "shop/web-1",
@@ -272,6 +280,17 @@ mod tests {
         let time = first["time"].as_str().unwrap();
         assert_eq!((time.len(), &time[23..]), (24, "Z"), "{time}");
         assert_eq!(lines[1]["message"], "a \"quoted\" word");
+    }
+
+    #[test]
+    fn libraries_are_heard_from_level_info_on() {
+        let lines = lines(Level::Debug, || {
+            tracing::debug!("ours");
+            tracing::debug!(target: "hyper_util", "pooling idle connection");
+            tracing::info!(target: "hyper_util", "heard");
+        });
+        let said: Vec<&Value> = lines.iter().map(|line| &line["message"]).collect();
+        assert_eq!(said, ["ours", "heard"]);
     }
 
     #[test]
