@@ -8,12 +8,10 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use plimsoll_policy::{INDEX, MOST_BYTES, Refusal, WHOLE, assemble, digest, split};
+use plimsoll_policy::{INDEX, MOST_BYTES, Refusal, SHA256, WHOLE, assemble, digest, split};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde::{Deserialize, Serialize};
 
-/// Annotation of a ConfigMap: SHA-256 of the component.
-pub const SHA256: &str = "plimsoll.dev/sha256";
 /// Label of a ConfigMap: the policy that it is of.
 const POLICY: &str = "plimsoll.dev/policy";
 /// Digits of the digest in names.

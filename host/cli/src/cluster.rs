@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
+use plimsoll_api::Kind;
 use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::engine::Engine;
-use plimsoll_core::snapshot::Objects;
-use plimsoll_core::snapshot::Settings;
+use plimsoll_core::snapshot::{Objects, Settings};
 use plimsoll_core::time::Timestamp;
 use plimsoll_kube::list_all;
 use plimsoll_kwok::catalogue;
@@ -81,13 +81,25 @@ pub(crate) fn recorded(access: &Access, sold: &Sold, with_names: bool) -> Result
         let client = Client::try_from(config(access).await?).map_err(environment)?;
         anyhow::Ok(list_all(&client).await.map_err(environment)?)
     })?;
+    if sold.region.is_none() && items.iter().any(buys_on_ec2) {
+        bail!("a NodePool of this cluster has a class of EC2; expected --region");
+    }
     if !with_names {
         redact(&mut items);
     }
     let mut list = empty(sold)?;
     list["items"] = items.into();
     let text = serde_json::to_vec(&list)?;
-    plimsoll_snapshot::read(&text[..], &Limits::default()).context("the cluster")
+    let loaded = plimsoll_snapshot::read(&text[..], &Limits::default()).context("the cluster")?;
+    for note in loaded.notes.iter().filter(|note| !note.is_advice()) {
+        eprintln!("warning: the cluster: {note}");
+    }
+    Ok(loaded)
+}
+
+fn buys_on_ec2(object: &Value) -> bool {
+    let class = &object["spec"]["template"]["spec"]["nodeClassRef"];
+    object["kind"] == Kind::NodePool.as_str() && class["kind"] == "EC2NodeClass"
 }
 
 /// A list without objects, at the present time, with the instance types that the cluster's pools may buy.

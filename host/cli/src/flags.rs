@@ -270,8 +270,8 @@ pub(crate) enum SnapshotCommand {
         access: Access,
         #[command(flatten)]
         sold: Sold,
-        /// Keep names of workloads, pods, namespaces, volumes and nodes, and annotations that no decision reads. Images, commands and environment are
-        /// never recorded.
+        /// Keep names of workloads, pods, namespaces, volumes and nodes, and annotations that no decision reads. Labels are kept in any case, since
+        /// decisions hang on them; images, commands and environment are never recorded.
         #[arg(long)]
         names: bool,
         /// File to write; - for standard output. A file named .zst is compressed, one named .yaml is YAML.
@@ -449,6 +449,34 @@ pub(crate) struct Logging {
     pub(crate) memory_limit: Option<i64>,
     #[arg(long, hide = true)]
     pub(crate) cpu_requests: Option<i64>,
+}
+
+#[cfg(feature = "live")]
+impl Logging {
+    /// Flags that were given and that mean nothing here.
+    pub(crate) fn without_effect(&self) -> Vec<&'static str> {
+        // The log's own failures go there.
+        let elsewhere = self
+            .log_error_output_paths
+            .as_deref()
+            .filter(|paths| *paths != "stderr");
+        let given = [
+            ("--log-error-output-paths", elsewhere.is_some()),
+            ("--enable-profiling", self.enable_profiling == Some(true)),
+            (
+                "--disable-controller-warmup",
+                self.disable_controller_warmup == Some(false),
+            ),
+            (
+                "--disable-cluster-state-observability",
+                self.disable_cluster_state_observability == Some(true),
+            ),
+            ("--memory-limit", self.memory_limit.is_some()),
+            ("--cpu-requests", self.cpu_requests.is_some()),
+        ];
+        let without = given.into_iter().filter(|(_, is_given)| *is_given);
+        without.map(|(flag, _)| flag).collect()
+    }
 }
 
 /// Ports and limits of the process, under the incumbent's names.

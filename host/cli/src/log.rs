@@ -56,6 +56,11 @@ pub(crate) fn begin(level: Level, places: &str) -> Result<(), Environment> {
     for place in places.split(',').map(str::trim).filter(|it| !it.is_empty()) {
         outputs.push(output(place)?);
     }
+    if outputs.is_empty() {
+        return Err(Environment(format!(
+            "--log-output-paths is \"{places}\"; expected stdout, stderr or files, separated by commas"
+        )));
+    }
     let outputs = std::sync::Mutex::new(Outputs(outputs));
     let lines = tracing_subscriber::fmt()
         .with_writer(outputs)

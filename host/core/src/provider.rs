@@ -64,12 +64,12 @@ pub struct ProviderFacts {
     pub launch: LaunchWindow,
 }
 
-/// A condition of nodes that are not well, and how long that is tolerated.
+/// A condition of unhealthy nodes, and how long that is tolerated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepairRule {
     /// Type of the condition, such as `Ready`.
     pub condition: Arc<str>,
-    /// Its status where the node is not well.
+    /// Its status where the node is unhealthy.
     pub status: ConditionStatus,
     /// How long after it became so the node is replaced.
     pub toleration: Span,

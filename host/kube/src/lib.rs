@@ -11,7 +11,7 @@ pub mod policy;
 mod resource;
 pub mod watch;
 
-pub use list::{ListError, list_all};
+pub use list::list_all;
 pub use resource::{CheckError, api, check_served, honours_nominations};
 
 /// The name under which our writes are known to the API server.

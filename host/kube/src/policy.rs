@@ -90,12 +90,12 @@ fn read(object: DynamicObject) -> Result<Policy, serde_json::Error> {
 }
 
 impl WatchedPolicies {
-    /// Begins to watch; the first that it tells is what there is.
-    pub fn start(client: &Client) -> Self {
+    /// Begins to watch; the first that it tells is what there is, and which of those that are `known` already have gone.
+    pub fn start(client: &Client, known: impl IntoIterator<Item = String>) -> Self {
         let changes = watcher::watcher(api(client), watcher::Config::default()).default_backoff();
         Self {
             changes: changes.boxed(),
-            known: BTreeSet::new(),
+            known: known.into_iter().collect(),
             listed: BTreeSet::new(),
             waiting: Vec::new(),
         }
@@ -171,7 +171,7 @@ mod tests {
     fn what_went_while_the_watch_was_broken_is_told_by_the_next_list() {
         let mut watched = WatchedPolicies {
             changes: futures_util::stream::empty().boxed(),
-            known: BTreeSet::new(),
+            known: BTreeSet::from(["before".to_owned()]),
             listed: BTreeSet::new(),
             waiting: Vec::new(),
         };
@@ -179,7 +179,7 @@ mod tests {
         assert!(told(&mut watched, Event::Init).is_empty());
         assert_eq!(told(&mut watched, Event::InitApply(rank("a"))), ["+a"]);
         assert_eq!(told(&mut watched, Event::InitApply(rank("b"))), ["+b"]);
-        assert!(told(&mut watched, Event::InitDone).is_empty());
+        assert_eq!(told(&mut watched, Event::InitDone), ["-before"]);
         let broken = object("c", &json!(7));
         assert_eq!(told(&mut watched, Event::Apply(broken)), ["?c"]);
         assert_eq!(told(&mut watched, Event::Delete(rank("a"))), ["-a"]);

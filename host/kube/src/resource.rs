@@ -7,7 +7,7 @@ use plimsoll_api::{Interner, Kind, Object, ReadError};
 use plimsoll_core::model::Version;
 use thiserror::Error;
 
-/// Why a kind that must be served cannot be counted on.
+/// Why a kind cannot be listed.
 #[derive(Debug, Error)]
 pub enum CheckError {
     /// The API server knows no such kind.
@@ -15,6 +15,14 @@ pub enum CheckError {
         "the API server does not serve {plural} of {api_version}; expected its definition to be installed"
     )]
     NotServed {
+        /// The plural of the kind.
+        plural: &'static str,
+        /// Group and version.
+        api_version: String,
+    },
+    /// There is no right to.
+    #[error("no right to list {plural} of {api_version}; expected the verb list on them")]
+    Forbidden {
         /// The plural of the kind.
         plural: &'static str,
         /// Group and version.
@@ -54,7 +62,7 @@ pub async fn check_served(client: &Client, kinds: &[Kind]) -> Result<(), CheckEr
         let listed = api(client, *kind)
             .list_metadata(&ListParams::default().limit(1))
             .await;
-        listed.map_err(|source| unserved(*kind, source))?;
+        listed.map_err(|source| unlisted(*kind, source))?;
     }
     Ok(())
 }
@@ -85,10 +93,14 @@ fn is_at_least(major: &str, minor: &str, least: (u32, u32)) -> bool {
     }
 }
 
-fn unserved(kind: Kind, source: kube::Error) -> CheckError {
+pub(crate) fn unlisted(kind: Kind, source: kube::Error) -> CheckError {
     let (plural, api_version) = (kind.plural(), kind.api_version());
     match source {
         kube::Error::Api(status) if status.code == 404 => CheckError::NotServed {
+            plural,
+            api_version,
+        },
+        kube::Error::Api(status) if status.code == 403 => CheckError::Forbidden {
             plural,
             api_version,
         },
@@ -140,7 +152,7 @@ mod tests {
             code,
             ..Status::default()
         };
-        unserved(Kind::NodePool, kube::Error::Api(status.boxed())).to_string()
+        unlisted(Kind::NodePool, kube::Error::Api(status.boxed())).to_string()
     }
 
     #[test]
@@ -155,12 +167,16 @@ mod tests {
     }
 
     #[test]
-    fn only_a_kind_that_is_not_found_is_not_served() {
+    fn only_a_kind_that_is_not_found_is_not_served_and_only_without_a_right_it_is_forbidden() {
         assert_eq!(
             said(404),
             "the API server does not serve nodepools of karpenter.sh/v1; expected its definition to be installed"
         );
-        for code in [401, 403, 429, 500] {
+        assert_eq!(
+            said(403),
+            "no right to list nodepools of karpenter.sh/v1; expected the verb list on them"
+        );
+        for code in [401, 429, 500] {
             assert_eq!(said(code), "nodepools of karpenter.sh/v1 cannot be listed");
         }
     }

@@ -8,7 +8,7 @@
 //!
 //! A generation never changes; what changes from decision to decision is the health of its modules, which generations share. Where a
 //! module is set aside, the last good one of its place answers, and people are told; where there is none, the hook does what it does
-//! without an answer. Policies of one hook may share the pools among them ([`crate::roster`]). A ranking policy that forbids offerings is never stood in for, since pods must not land where it forbids them to.
+//! without an answer. Policies of one hook may share the pools among them ([`crate::bindings`]). A ranking policy that forbids offerings is never stood in for, since pods must not land where it forbids them to.
 
 use std::sync::Arc;
 
@@ -20,6 +20,7 @@ use plimsoll_core::snapshot::Snapshot;
 
 use crate::allow::Budgeter;
 use crate::any::AnyModule;
+use crate::bindings::{Bindings, Part};
 use crate::consider::{Advisers, Considered, consider};
 use crate::decide::{Decision, Ranker, decide_within};
 use crate::manifest::Hook;
@@ -28,27 +29,17 @@ use crate::named::Named;
 use crate::observer::{Observed, Observer};
 use crate::outcome::Fault;
 use crate::policies::Policies;
-use crate::roster::{Part, Roster};
 use crate::slot::WithFallback;
-use crate::together::{Held, RankedTogether, ScoredTogether, Serving};
+use crate::together::{Held, Serving, Together};
 
 /// Policies that decide together, watched and replaceable.
 #[derive(Clone, Debug)]
 pub struct Generation {
     number: u64,
-    rank: Roster<Observed<Module>>,
-    consolidate: Roster<Observed<ConsolidationModule>>,
-    budget: Roster<Observed<BudgetModule>>,
+    rank: Bindings<Observed<Module>>,
+    consolidate: Bindings<Observed<ConsolidationModule>>,
+    budget: Bindings<Observed<BudgetModule>>,
     observers: Vec<Arc<dyn Observer>>,
-}
-
-/// A module in service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InService<'g> {
-    /// SHA-256 of its component.
-    pub sha256: &'g str,
-    /// Its version, from its manifest.
-    pub version: &'g str,
 }
 
 /// A module that has passed all gates, for the hook that it answers.
@@ -99,9 +90,9 @@ impl Generation {
     pub fn first(policies: Policies) -> Self {
         let mut first = Self {
             number: 1,
-            rank: Roster::new(Hook::Rank),
-            consolidate: Roster::new(Hook::Consolidate),
-            budget: Roster::new(Hook::Budget),
+            rank: Bindings::new(Hook::Rank),
+            consolidate: Bindings::new(Hook::Consolidate),
+            budget: Bindings::new(Hook::Budget),
             observers: policies.observers,
         };
         let rank = policies.rank.map(Successor::Rank);
@@ -214,7 +205,7 @@ impl Generation {
         let ranks = self.rank.parts(snapshot);
         let scores = self.consolidate.parts(snapshot);
         let allows = self.budget.parts(snapshot);
-        let (ranked, scored) = (RankedTogether::new(&ranks), ScoredTogether::new(&scores));
+        let (ranked, scored) = (Together::of(&ranks), Together::of(&scores));
         let held = self.held(snapshot);
         let serving: Vec<_> = allows.iter().map(Serving::of).collect();
         let budgeters = serving.iter().map(|part| part as &dyn Budgeter);
@@ -269,26 +260,6 @@ impl Generation {
         snapshot.pools.iter().filter_map(missing).collect()
     }
 
-    /// The module that serves under a name; `None` where none does.
-    pub fn in_service(&self, hook: Hook, name: &str) -> Option<InService<'_>> {
-        let (sha256, manifest) = match hook {
-            Hook::Rank => {
-                let module = &self.rank.module(name)?.module;
-                (module.sha256(), module.manifest())
-            }
-            Hook::Consolidate => {
-                let module = &self.consolidate.module(name)?.module;
-                (module.sha256(), module.manifest())
-            }
-            Hook::Budget => {
-                let module = &self.budget.module(name)?.module;
-                (module.sha256(), module.manifest())
-            }
-        };
-        let version = &manifest.version;
-        Some(InService { sha256, version })
-    }
-
     /// Names of the policies of a hook that answer for a pool: of budgets all, of the other hooks at most one.
     pub fn answering(&self, hook: Hook, pool: &NodePool) -> Vec<&str> {
         match hook {
@@ -322,7 +293,7 @@ fn rank_together(
     snapshot: &Snapshot,
     session: &Session,
 ) -> Decision {
-    let together = RankedTogether::new(parts);
+    let together = Together::of(parts);
     let mut decision = decide_within(&together, snapshot, session);
     let note = |text: String| Note {
         pool: None,

@@ -10,6 +10,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::gate::Refusal;
 
+/// Annotation of a ConfigMap: SHA-256 of the component, in hexadecimal digits.
+pub const SHA256: &str = "plimsoll.dev/sha256";
 /// Keys of a module that is stored whole, best first.
 pub const WHOLE: [&str; 2] = ["policy.wasm.zst", "policy.wasm"];
 /// Key of the index of a module in parts.

@@ -35,10 +35,6 @@ impl<M> ModuleSlot<M> {
         })
     }
 
-    pub(crate) fn module(&self) -> &M {
-        &self.module
-    }
-
     fn breaker(&self) -> MutexGuard<'_, Breaker> {
         self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -20,6 +20,8 @@ const NAMED: [Kind; 4] = [
     Kind::StorageClass,
 ];
 const HOSTNAME: &str = "kubernetes.io/hostname";
+/// The label by which a namespace says its name.
+const NAMESPACE: &str = "kubernetes.io/metadata.name";
 
 /// New names, by the old ones.
 #[derive(Default)]
@@ -71,8 +73,6 @@ impl Names {
         let own = kind(item);
         if own == Some(Kind::Namespace) {
             replace(&self.namespaces, &mut item["metadata"]["name"]);
-            let labels = &mut item["metadata"]["labels"];
-            replace_in(&self.namespaces, labels, "kubernetes.io/metadata.name");
         } else if own.is_none_or(|kind| !NAMED.contains(&kind)) {
             replace(&self.objects, &mut item["metadata"]["name"]);
         }
@@ -87,16 +87,19 @@ impl Names {
                 fields.remove("generateName");
                 // Selectors by host name, and affinities by `metadata.name`.
                 let key = fields.get("key").and_then(Value::as_str);
-                if matches!(key, Some(HOSTNAME | "metadata.name"))
-                    && let Some(values) = fields.get_mut("values")
-                {
-                    each(values, |one| replace(&self.objects, one));
+                let names = match key {
+                    Some(HOSTNAME | "metadata.name") => Some(&self.objects),
+                    Some(NAMESPACE) => Some(&self.namespaces),
+                    _ => None,
+                };
+                if let Some((names, values)) = names.zip(fields.get_mut("values")) {
+                    each(values, |one| replace(names, one));
                 }
                 for (key, value) in fields {
                     match key.as_str() {
                         "nodeName" | "nominatedNodeName" | "claimName" | "volumeName"
                         | HOSTNAME => replace(&self.objects, value),
-                        "namespace" => replace(&self.namespaces, value),
+                        "namespace" | NAMESPACE => replace(&self.namespaces, value),
                         "namespaces" => each(value, |one| replace(&self.namespaces, one)),
                         "ownerReferences" => each(value, |owner| {
                             let kind = owner["kind"].as_str().unwrap_or_default();
@@ -181,7 +184,10 @@ mod tests {
             json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "checkout-7d9f", "namespace": "shop",
                 "generateName": "checkout-", "annotations": {"secret": "x", "karpenter.sh/do-not-disrupt": "true"},
                 "ownerReferences": [{"kind": "ReplicaSet", "name": "checkout"}]},
-                "spec": {"nodeName": "ip-10-0-3-17", "volumes": [{"persistentVolumeClaim": {"claimName": "data"}}]}}),
+                "spec": {"nodeName": "ip-10-0-3-17", "affinity": {"namespaceSelector": {
+                    "matchLabels": {"kubernetes.io/metadata.name": "shop"},
+                    "matchExpressions": [{"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["shop"]}]}},
+                    "volumes": [{"persistentVolumeClaim": {"claimName": "data"}}]}}),
             json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "checkout", "namespace": "shop"}}),
             json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data", "namespace": "shop"}}),
             json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "checkout"},
@@ -212,6 +218,11 @@ mod tests {
         );
         let claim = &pod["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"];
         assert_eq!(claim, &items[4]["metadata"]["name"]);
+        let selector = &pod["spec"]["affinity"]["namespaceSelector"];
+        let namespace = &items[0]["metadata"]["name"];
+        assert_eq!(&selector["matchLabels"][NAMESPACE], namespace);
+        assert_eq!(&selector["matchExpressions"][0]["values"][0], namespace);
+        assert_eq!(&items[0]["metadata"]["labels"][NAMESPACE], namespace);
         assert_eq!(
             pod["metadata"]["annotations"],
             json!({"karpenter.sh/do-not-disrupt": "true"})

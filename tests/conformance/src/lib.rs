@@ -19,7 +19,7 @@ use plimsoll_core::rank;
 use plimsoll_core::snapshot::Settings;
 use plimsoll_kwok::catalogue;
 use plimsoll_lab::{Lab, Options, apply};
-use plimsoll_policy::{Engine, EngineSettings, Policies};
+use plimsoll_policy::{Engine, EngineSettings, Policies, SHA256};
 use serde_json::Value;
 use tokio::sync::{Mutex as Turn, MutexGuard, oneshot, watch as watch_channel};
 use tokio::task::JoinHandle;
@@ -156,7 +156,7 @@ async fn from_cluster(client: &Client, policy: &str) -> Result<Policies> {
     let name = ObjectName::new("default", first.metadata.name.as_str());
     let stored = plimsoll_kube::module::fetch(client, &name).await?;
     let bytes = plimsoll_policy::assemble(stored.entries)?;
-    let promised = stored.annotations.get(pack::SHA256);
+    let promised = stored.annotations.get(SHA256);
     let engine = Engine::new(EngineSettings::default())?;
     engine.verify(&bytes, promised.context("a packed module has a digest")?)?;
     Ok(Policies {

@@ -1,4 +1,4 @@
-//! Nodes that are not well: their claims go once that was tolerated, whatever the nodes say afterwards, and none goes where many are unwell.
+//! Unhealthy nodes: their claims go once that was tolerated, whatever the nodes say afterwards, and none goes where many are unhealthy.
 
 use std::sync::Arc;
 
@@ -96,7 +96,7 @@ fn a_node_that_is_ready_in_time_or_in_a_cluster_that_repairs_nothing_stays() {
 }
 
 #[test]
-fn where_more_than_a_fifth_are_unwell_none_is_replaced_and_people_are_told() {
+fn where_more_than_a_fifth_are_unhealthy_none_is_replaced_and_people_are_told() {
     let mut driven = world(5, true);
     driven.says("n1", Readiness::NotReady);
     driven.says("n2", Readiness::NotReady);

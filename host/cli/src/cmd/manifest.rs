@@ -5,6 +5,7 @@ use std::fmt::Write;
 use anyhow::{Context, Result};
 use plimsoll_author::pack::pack;
 use plimsoll_policy::Hook;
+use serde_json::Value;
 
 use crate::module;
 use crate::policy::{engine, short_name};
@@ -60,8 +61,8 @@ fn manifest(name: &str, configmap: &str, asked: &Asked<'_>) -> Result<String> {
         text.push_str("  settings:\n");
     }
     for (key, value) in settings {
-        // Writing to a text does not fail.
-        let _ = writeln!(text, "    {key}: {value}");
+        // A Policy has texts alone, and JSON's are YAML's, too. Writing to a text does not fail.
+        let _ = writeln!(text, "    {key}: {}", Value::from(value));
     }
     Ok(text)
 }
@@ -78,7 +79,7 @@ mod tests {
             "  name: spot-diversified",
             "  hook: Rank",
             "  nodePoolSelector: {}",
-            "    lost_hours: 2",
+            "    lost_hours: \"2\"",
         ] {
             assert!(said.lines().any(|own| own == line), "{line} in {said}");
         }

@@ -10,13 +10,13 @@ use anyhow::{Context, Result, bail};
 use kube::client::ClientBuilder;
 use kube::{Client, Config};
 use plimsoll_controller::lease::Leadership;
-use plimsoll_controller::policies::{Policies, Pools, Shadows, Shared};
+use plimsoll_controller::policies::{self, Pools, Shadows, Shared};
 use plimsoll_controller::{Controller, Fidelity, Limits, Planner, Setup, Telemetry, provider};
 use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::provider::ProviderFacts;
 use plimsoll_kube::CheckError;
 use plimsoll_kwok::FaultPlan;
-use plimsoll_policy::Observer;
+use plimsoll_policy::{Observer, Policies};
 use tokio::sync::watch;
 
 use super::manifest;
@@ -58,6 +58,9 @@ async fn serve(flags: &Run) -> Result<()> {
     for warning in warnings {
         tracing::warn!("{warning}");
     }
+    for flag in flags.logging.without_effect() {
+        tracing::warn!("{flag} is taken and has no effect");
+    }
     let lease = LeaseName::of(&flags.leader_election, environment_of)?;
     let limits = process::limits(&flags.process, &environment_of);
     let telemetry = Telemetry::default();
@@ -79,9 +82,9 @@ async fn serve(flags: &Run) -> Result<()> {
         observers.push(recorder.clone());
     }
     let record = flags.record.as_deref().map(recording).transpose()?;
-    let planner = Planner::new(plimsoll_policy::Policies {
+    let planner = Planner::new(Policies {
         observers,
-        ..plimsoll_policy::Policies::default()
+        ..Policies::default()
     });
     let (calls, memory_mib) = (engine.concurrency(), engine.guest_memory() >> 20);
     let namespace = leader::namespace(&flags.leader_election, environment_of);
@@ -100,7 +103,7 @@ async fn serve(flags: &Run) -> Result<()> {
     let client = gated(config, leadership.as_ref(), &limits)?;
     let (pools, seen) = watch::channel(Pools::new());
     // Ends with this function. The first decision is made with the policies that there are.
-    let _following = Policies::start(Shared {
+    let _following = policies::follow(Shared {
         client: client.clone(),
         namespace,
         engine,
@@ -197,7 +200,7 @@ fn of_controller(error: anyhow::Error) -> anyhow::Error {
     let is_environment = error.chain().any(|cause| {
         matches!(
             cause.downcast_ref::<CheckError>(),
-            Some(CheckError::Unlisted { .. })
+            Some(CheckError::Unlisted { .. } | CheckError::Forbidden { .. })
         ) || cause.is::<io::Error>()
     });
     if is_environment {
@@ -228,7 +231,8 @@ fn kwok_faults(path: &Path) -> Result<FaultPlan> {
 /// Writes log lines as asked for; not among a recording that goes to standard output.
 fn log_lines(flags: &Run, environment_of: &impl Fn(&str) -> Option<String>) -> Result<()> {
     let logging = &flags.logging;
-    let said = |flag: &Option<String>, name: &str| flag.clone().or_else(|| environment_of(name));
+    let environment = |name: &str| environment_of(name).filter(|text| !text.is_empty());
+    let said = |flag: &Option<String>, name: &str| flag.clone().or_else(|| environment(name));
     let level = said(&logging.log_level, "LOG_LEVEL").unwrap_or_else(|| "info".to_owned());
     let level = level
         .parse()

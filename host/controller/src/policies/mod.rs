@@ -6,9 +6,9 @@
 //! by itself.
 
 mod calls;
-mod seat;
 mod shadows;
-mod verdict;
+mod status;
+mod task;
 mod wanted;
 
 use std::collections::BTreeMap;
@@ -23,12 +23,10 @@ use tokio::sync::{Mutex, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use seat::Seat;
 pub use shadows::Shadows;
-pub use verdict::Pools;
+pub use status::Pools;
+use task::PolicyTask;
 
-/// The annotation that promises a component's SHA-256.
-const SHA256: &str = "plimsoll.dev/sha256";
 /// The longest that each Policy is waited for at the start.
 const FIRST_JUDGEMENT: Duration = Duration::from_secs(20);
 
@@ -48,56 +46,57 @@ pub struct Shared {
     pub pools: watch::Receiver<Pools>,
 }
 
-/// The Policies of a cluster, each with its task; dropping it ends them, and changes nothing that serves.
-pub struct Policies {
+/// The tasks of the Policies of a cluster.
+struct Tasks {
     shared: Arc<Shared>,
-    seats: BTreeMap<String, watch::Sender<Arc<Policy>>>,
+    objects: BTreeMap<String, watch::Sender<Arc<Policy>>>,
     /// Held by the task of each name, one after the other.
     turns: BTreeMap<String, Arc<Mutex<()>>>,
-    tasks: JoinSet<()>,
+    running: JoinSet<()>,
 }
 
-impl Policies {
-    /// Takes in the Policies that there are, the oldest first, and then follows them until what is returned is dropped. Fails where the API
-    /// server gives no list.
-    pub async fn start(shared: Shared) -> Result<JoinSet<()>, kube::Error> {
-        let listed = match list(&shared.client).await? {
-            Listed::Policies(listed) => listed,
-            Listed::NotServed => {
-                tracing::warn!(
-                    "the API server does not serve policies of plimsoll.dev/v1alpha1: the host decides by itself until their definition is installed"
-                );
-                Vec::new()
-            }
-            Listed::Forbidden => {
-                tracing::warn!(
-                    "no right to list policies of plimsoll.dev/v1alpha1: the host decides by itself; expected verbs get, list and watch"
-                );
-                Vec::new()
-            }
-        };
-        let mut policies = Self {
-            shared: Arc::new(shared),
-            seats: BTreeMap::new(),
-            turns: BTreeMap::new(),
-            tasks: JoinSet::new(),
-        };
-        for policy in listed {
-            if let Some(settled) = policies.apply(policy) {
-                // One whose ConfigMap is not answered for is taken in later.
-                let _ = timeout(FIRST_JUDGEMENT, settled).await;
-            }
+/// Takes in the Policies that there are, the oldest first, and then follows them until what is returned is dropped, which changes nothing that
+/// serves. Fails where the API server gives no list.
+pub async fn follow(shared: Shared) -> Result<JoinSet<()>, kube::Error> {
+    let listed = match list(&shared.client).await? {
+        Listed::Policies(listed) => listed,
+        Listed::NotServed => {
+            tracing::warn!(
+                "the API server does not serve policies of plimsoll.dev/v1alpha1: the host decides by itself until their definition is installed"
+            );
+            Vec::new()
         }
-        let mut following = JoinSet::new();
-        following.spawn(policies.follow());
-        Ok(following)
+        Listed::Forbidden => {
+            tracing::warn!(
+                "no right to list policies of plimsoll.dev/v1alpha1: the host decides by itself; expected verbs list and watch"
+            );
+            Vec::new()
+        }
+    };
+    let mut tasks = Tasks {
+        shared: Arc::new(shared),
+        objects: BTreeMap::new(),
+        turns: BTreeMap::new(),
+        running: JoinSet::new(),
+    };
+    for policy in listed {
+        if let Some(settled) = tasks.apply(policy) {
+            // One whose ConfigMap is not answered for is taken in later.
+            let _ = timeout(FIRST_JUDGEMENT, settled).await;
+        }
     }
+    let mut following = JoinSet::new();
+    following.spawn(tasks.follow());
+    Ok(following)
+}
 
+impl Tasks {
     async fn follow(mut self) {
-        let mut watched = WatchedPolicies::start(&self.shared.client);
+        let known = self.objects.keys().cloned();
+        let mut watched = WatchedPolicies::start(&self.shared.client, known);
         let mut said = String::new();
         while let Some(change) = watched.next().await {
-            while self.tasks.try_join_next().is_some() {}
+            while self.running.try_join_next().is_some() {}
             match change {
                 Ok(PolicyChange::Applied(policy)) => {
                     self.apply(*policy);
@@ -109,7 +108,7 @@ impl Policies {
                     );
                 }
                 Ok(PolicyChange::Gone(name)) => {
-                    self.seats.remove(&name);
+                    self.objects.remove(&name);
                 }
                 Err(error) => {
                     let words = error.to_string();
@@ -126,21 +125,21 @@ impl Policies {
     fn apply(&mut self, policy: Policy) -> Option<oneshot::Receiver<()>> {
         let name = policy.metadata.name.clone()?;
         let policy = Arc::new(policy);
-        if let Some(seat) = self.seats.get(&name)
-            && seat.send(Arc::clone(&policy)).is_ok()
+        if let Some(object) = self.objects.get(&name)
+            && object.send(Arc::clone(&policy)).is_ok()
         {
             return None;
         }
         let (sender, object) = watch::channel(policy);
         let (settled, first) = oneshot::channel();
-        let seat = Seat::new(&name, Arc::clone(&self.shared));
+        let task = PolicyTask::new(&name, Arc::clone(&self.shared));
         let turn = Arc::clone(self.turns.entry(name.clone()).or_default());
-        self.tasks.spawn(async move {
+        self.running.spawn(async move {
             // An earlier one of the same name withdraws its module first.
             let _turn = turn.lock().await;
-            seat.run(object, settled).await;
+            task.run(object, settled).await;
         });
-        self.seats.insert(name, sender);
+        self.objects.insert(name, sender);
         Some(first)
     }
 }

@@ -25,13 +25,13 @@ pub(super) enum Mode {
 pub(super) struct Wanted {
     pub(super) hook: Hook,
     pub(super) mode: Mode,
-    pub(super) module: Wish,
+    pub(super) module: ModuleSpec,
     pub(super) serves: LabelSelector,
 }
 
 /// A module and its settings: what runs the gates anew where it changes.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Wish {
+pub(super) struct ModuleSpec {
     pub(super) configmap: ObjectName,
     pub(super) sha256: Option<String>,
     settings: Vec<(String, String)>,
@@ -73,7 +73,7 @@ impl Wanted {
         Ok(Self {
             hook,
             mode,
-            module: Wish {
+            module: ModuleSpec {
                 configmap: ObjectName::new(namespace, name.as_str()),
                 sha256: spec.sha256.clone(),
                 settings: settings.collect::<Result<_, String>>()?,
@@ -83,7 +83,7 @@ impl Wanted {
     }
 }
 
-impl Wish {
+impl ModuleSpec {
     /// The settings, by the schema of the module at hand.
     pub(super) fn settings(&self, schema: &Schema) -> Result<PolicySettings, Refusal> {
         let read = |(key, text): &(String, String)| Ok((key.clone(), schema.read(key, text)?));

@@ -40,8 +40,8 @@ impl Engine {
             return;
         };
         let step = lifecycle::step(&view, now);
-        if let Some(ailment) = view.ailment {
-            self.tell_of_ailment(&claim, &ailment, now, actions);
+        if let Some(unhealthy) = view.unhealthy {
+            self.tell_of_unhealthy(&claim, &unhealthy, now, actions);
         }
         self.carry_out(name, step, now, actions);
     }
@@ -135,6 +135,7 @@ impl Engine {
             .flat_map(|(node, _)| self.cluster.pods_on(&node.name))
             .map(AsRef::as_ref)
             .collect();
+        let alone = node.map(|(node, _)| node).filter(|_| nodes.len() == 1);
         let notes = self.notes.get(name);
         let overdue = node.is_some_and(|(node, _)| now >= node.created + NOMINATION_PATIENCE);
         Some(ClaimView {
@@ -151,8 +152,8 @@ impl Engine {
             failure: notes.and_then(|notes| notes.failure.as_deref()),
             last_pod_event: notes.and_then(|notes| notes.last_pod_event),
             is_fresh: self.freshness.is_fresh(),
-            must_go: self.must_go(claim),
-            ailment: self.ailment(claim, node.map(|(node, _)| node), now),
+            must_go: self.must_go(claim, now),
+            unhealthy: alone.and_then(|node| self.unhealthy(claim, node, now)),
             moving: self.queue.has(name),
             nominated: overdue || self.are_nominated(&PromisedTarget::Claim(name.clone())),
             disruption: self.disruption_facts(claim),
@@ -161,7 +162,7 @@ impl Engine {
         })
     }
 
-    fn must_go(&self, claim: &NodeClaim) -> Option<&'static str> {
+    fn must_go(&self, claim: &NodeClaim, now: Timestamp) -> Option<&'static str> {
         let name = &claim.name;
         let notes = self.notes.get(name);
         if notes.is_some_and(|notes| notes.interrupted) {
@@ -172,6 +173,11 @@ impl Engine {
         }
         if notes.is_some_and(|notes| notes.refused) {
             return Some("its class cannot be used");
+        }
+        // Written by the repair; of a claim that is deleted it is the grace period's.
+        let is_past = claim.drained_by.is_some_and(|deadline| deadline <= now);
+        if self.settings.node_repair && is_past {
+            return Some("its node is unhealthy");
         }
         if self.queue.abandoned.contains(name) && claim.provider_id.is_none() {
             return Some("what it replaces was not replaced whole");

@@ -42,8 +42,8 @@ pub(super) struct ClaimNotes {
     pub(super) is_tagged: bool,
     /// The cloud will take its instance back.
     pub(super) interrupted: bool,
-    /// When people were last told that its node is not well and stays.
-    pub(super) told_of_ailment: Option<Timestamp>,
+    /// When people were last told that its node is unhealthy and stays.
+    pub(super) told_of_unhealthy: Option<Timestamp>,
     pub(super) last_pod_event: Option<Timestamp>,
     /// `true` once its node was seen to have joined.
     pub(super) joined: bool,

@@ -1,8 +1,8 @@
-//! Nodes that are not well, and how many others are.
+//! Unhealthy nodes, and how many nodes beside them are unhealthy, too.
 
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
-use crate::lifecycle::{Ailment, first_due, most_unwell};
+use crate::lifecycle::{UnhealthyNode, first_due, most_unhealthy};
 use crate::model::{ConditionStatus, Node, NodeClaim};
 use crate::provider::RepairRule;
 use crate::time::{Span, Timestamp};
@@ -11,18 +11,20 @@ use crate::time::{Span, Timestamp};
 const TOLD_AGAIN: Span = Span::from_secs(900);
 
 impl Engine {
-    /// The ailment of a claim's node; `None` where nothing does, and where nodes are not repaired.
-    pub(super) fn ailment(
+    /// A claim's node, if a rule finds it unhealthy; `None` otherwise, and where nodes are not repaired.
+    pub(super) fn unhealthy(
         &self,
         claim: &NodeClaim,
-        node: Option<&Node>,
+        node: &Node,
         now: Timestamp,
-    ) -> Option<Ailment> {
-        let node = node.filter(|_| self.settings.node_repair)?;
+    ) -> Option<UnhealthyNode> {
+        if !self.settings.node_repair {
+            return None;
+        }
         let rules = &self.market.catalogues().provider().repairs;
         let (due, rule) = first_due(node, rules)?;
         let is_due = now >= due;
-        Some(Ailment {
+        Some(UnhealthyNode {
             node: node.name.clone(),
             due,
             words: words(node, rule, now),
@@ -30,45 +32,48 @@ impl Engine {
         })
     }
 
-    /// `true` if too many of the pool's nodes are not well; of all nodes where the claim has no pool.
+    /// `true` if too many of the pool's nodes are unhealthy; of all nodes where the claim has no pool.
     fn is_widespread(&self, claim: &NodeClaim, rules: &[RepairRule]) -> bool {
         let nodes = self.cluster.nodes.unordered();
         let is_beside = |node: &&std::sync::Arc<Node>| {
             claim.pool.as_str().is_empty() || node.pool().as_ref() == Some(&claim.pool)
         };
-        let (mut all, mut unwell) = (0, 0);
+        let (mut all, mut unhealthy) = (0, 0);
         for node in nodes.filter(is_beside) {
             all += 1;
-            unwell += usize::from(first_due(node, rules).is_some());
+            unhealthy += usize::from(first_due(node, rules).is_some());
         }
-        unwell > most_unwell(all)
+        unhealthy > most_unhealthy(all)
     }
 
     /// Tells of a repair that is held back, now and then.
-    pub(super) fn tell_of_ailment(
+    pub(super) fn tell_of_unhealthy(
         &mut self,
         claim: &NodeClaim,
-        ailment: &Ailment,
+        unhealthy: &UnhealthyNode,
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
-        if !ailment.is_widespread {
+        if !unhealthy.is_widespread {
             return;
         }
-        let told = &mut self.notes.of(&claim.name).told_of_ailment;
+        let told = &mut self.notes.of(&claim.name).told_of_unhealthy;
         if told.is_some_and(|at| now < at + TOLD_AGAIN) {
             return;
         }
         *told = Some(now);
         let words = format!(
-            "{}, and more than a fifth of the nodes beside it are not well: none is replaced",
-            ailment.words
+            "{}, and more than a fifth of the nodes beside it are unhealthy: none is replaced",
+            unhealthy.words
         );
-        for object in [
-            ObjectKey::Node(ailment.node.clone()),
+        let mut objects = vec![
+            ObjectKey::Node(unhealthy.node.clone()),
             ObjectKey::Claim(claim.name.clone()),
-            ObjectKey::Pool(claim.pool.clone()),
-        ] {
+        ];
+        if !claim.pool.as_str().is_empty() {
+            objects.push(ObjectKey::Pool(claim.pool.clone()));
+        }
+        for object in objects {
             actions.push(report(object, "NodeRepairBlocked", words.clone(), now));
         }
     }

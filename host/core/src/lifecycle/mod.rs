@@ -7,7 +7,7 @@
 //! ```text
 //! created -> hold (where others made it) -> mark launching -> launch -> mark launched -> node appears
 //!      -> nominate -> register -> mark -> initialise -> mark
-//!      any time: late, expired, not well, interrupted, disrupted or its node deleted -> delete -> (terminate) drain -> end instance -> release
+//!      any time: late, expired, unhealthy, interrupted, disrupted or its node deleted -> delete -> (terminate) drain -> end instance -> release
 //! ```
 
 mod disruption;
@@ -31,7 +31,7 @@ pub use launch::PendingLaunch;
 pub(crate) use launch::written_options;
 pub use liveness::{LAUNCH_TIMEOUT, REGISTRATION_TIMEOUT};
 pub use orphan::{OrphanView, step_orphan};
-pub use repair::{Ailment, first_due, most_unwell};
+pub use repair::{UnhealthyNode, first_due, most_unhealthy};
 use view::is_marked;
 pub use view::{ClaimView, Instance};
 pub use want::{LaunchWish, Step, Want};

@@ -1,6 +1,6 @@
-//! Nodes that are not well: after a while their claims go, and nothing holds their pods up.
+//! Unhealthy nodes: after a while their claims go, and nothing holds their pods up.
 //!
-//! What is not well, and for how long that is tolerated, is the provider's to say ([`RepairRule`]). The deadline of the drain is written
+//! The conditions of an unhealthy node, and for how long each is tolerated, are the provider's to say ([`RepairRule`]). The deadline of the drain is written
 //! first, as past: then nothing that the node says meanwhile keeps the claim, and neither budgets of disruption nor pods do.
 
 use super::{ClaimView, Step};
@@ -13,16 +13,16 @@ use crate::time::{Span, Timestamp};
 /// How long a repair that is held back waits before it is looked at again.
 const AGAIN: Span = Span::from_secs(300);
 
-/// A node that is not well.
+/// An unhealthy node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ailment {
+pub struct UnhealthyNode {
     /// The node.
     pub node: NodeName,
     /// Since when it has been tolerated long enough.
     pub due: Timestamp,
     /// The condition in words, such as `Ready=False since 12m`.
     pub words: String,
-    /// `true` if too many others are not well, either: then it is more likely that something else is wrong.
+    /// `true` if too many others are unhealthy, too: then it is more likely that something else is wrong.
     pub is_widespread: bool,
 }
 
@@ -35,26 +35,21 @@ pub fn first_due<'r>(node: &Node, rules: &'r [RepairRule]) -> Option<(Timestamp,
     met.min_by_key(|(due, _)| *due)
 }
 
-/// The most nodes that may be unwell, of so many, for any of them to be repaired: a fifth, rounded up.
-pub const fn most_unwell(nodes: usize) -> usize {
+/// The most unhealthy nodes, of so many, for any of them to be repaired: a fifth, rounded up.
+pub const fn most_unhealthy(nodes: usize) -> usize {
     nodes.div_ceil(5)
 }
 
-/// Asks a claim to go whose node is not well; whether it is to go.
+/// Writes the deadline of the drain on a claim whose node is unhealthy for too long; `true` where it does. Once it has passed the claim goes.
 pub(super) fn check(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) -> bool {
-    let claim = view.claim;
-    if claim.drained_by.is_some_and(|deadline| deadline <= now) {
-        step.delete_claim(view, "its node is not well");
-        return true;
-    }
-    let Some(ailment) = &view.ailment else {
+    let Some(unhealthy) = &view.unhealthy else {
         return false;
     };
-    if now < ailment.due {
-        step.wake_at(ailment.due);
+    if now < unhealthy.due {
+        step.wake_at(unhealthy.due);
         return false;
     }
-    if ailment.is_widespread {
+    if unhealthy.is_widespread {
         step.wake_at(now + AGAIN);
         return false;
     }
@@ -63,7 +58,7 @@ pub(super) fn check(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) -> bo
         ..ClaimChange::default()
     };
     step.change_claim(view, Purpose::MarkDeadline, change);
-    let words = format!("{}: it is replaced", ailment.words);
+    let words = format!("{}: it is replaced", unhealthy.words);
     step.reports.push(("Unhealthy", words));
     true
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Ailment, DisruptionFacts, PendingLaunch};
+use super::{DisruptionFacts, PendingLaunch, UnhealthyNode};
 use crate::action::{LaunchBatch, LaunchedInstance};
 use crate::catalogue::Market;
 use crate::ids::LaunchToken;
@@ -44,8 +44,8 @@ pub struct ClaimView<'a> {
     pub is_fresh: bool,
     /// Why it should go now, decided elsewhere: interrupted, disrupted.
     pub must_go: Option<&'static str>,
-    /// The ailment of its node; `None` where nothing does, and where nodes are not repaired.
-    pub ailment: Option<Ailment>,
+    /// Its node, if unhealthy; `None` otherwise, and where nodes are not repaired.
+    pub unhealthy: Option<UnhealthyNode>,
     /// `true` if a command is moving it: its taint is meant.
     pub moving: bool,
     /// `true` if every pod promised to its node carries the nomination, or nominations are off or overdue.

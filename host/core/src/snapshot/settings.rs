@@ -266,7 +266,7 @@ pub struct Settings {
     /// Drifted nodes of such pools are replaced regardless, as the incumbent does.
     #[serde(default)]
     pub static_capacity: bool,
-    /// `true` if nodes that are not well are replaced (gate `NodeRepair`; off like the incumbent's).
+    /// `true` if unhealthy nodes are replaced (gate `NodeRepair`; off like the incumbent's).
     #[serde(default)]
     pub node_repair: bool,
     /// `true` if the scheduler honours nominations, as it does from Kubernetes 1.35 on; else none are written.

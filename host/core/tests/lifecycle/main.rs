@@ -85,7 +85,7 @@ impl Scene {
             last_pod_event: self.last_pod_event,
             is_fresh: self.is_fresh,
             must_go: None,
-            ailment: None,
+            unhealthy: None,
             moving: false,
             nominated: true,
             disruption: self.disruption.clone(),

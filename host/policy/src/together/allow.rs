@@ -7,9 +7,9 @@ use plimsoll_core::allow::{AllowQuestion, Allowance, Allowances};
 use plimsoll_core::ids::PoolName;
 
 use crate::allow::Budgeter;
+use crate::bindings::Part;
 use crate::named::Named;
 use crate::outcome::Fault;
-use crate::roster::Part;
 use crate::slot::WithFallback;
 
 /// A budget policy for its pools alone.

@@ -9,11 +9,40 @@ mod score;
 
 use std::cell::RefCell;
 
+use crate::bindings::Part;
+use crate::named::Named;
 use crate::outcome::Fault;
+use crate::slot::WithFallback;
 
 pub(crate) use allow::{Held, Serving};
-pub(crate) use rank::RankedTogether;
-pub(crate) use score::ScoredTogether;
+
+/// Policies of one hook that answer as one.
+pub(crate) struct Together<'s, M> {
+    parts: &'s [Part<'s, M>],
+    name: String,
+    pub(crate) failures: Failures,
+}
+
+impl<'s, M> Together<'s, M> {
+    /// These, under all their names.
+    pub(crate) fn of(parts: &'s [Part<'s, M>]) -> Self
+    where
+        WithFallback<'s, M>: Named,
+    {
+        let names: Vec<&str> = parts.iter().map(|part| part.asked.name()).collect();
+        Self {
+            parts,
+            name: names.join(" and "),
+            failures: Failures::default(),
+        }
+    }
+}
+
+impl<M> Named for Together<'_, M> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
 
 /// A policy that failed for its pools, and what was done there without it.
 #[derive(Debug)]

@@ -7,13 +7,12 @@ use plimsoll_core::rank::{
     LaunchList, LaunchLists, OrderQuestion, Price, PriceQuestion, Prices, check_prices, list_price,
 };
 
-use super::Failures;
+use super::Together;
 use crate::decide::{Ranker, RankerFacts};
 use crate::manifest::Unit;
 use crate::module::invalid;
 use crate::named::Named;
 use crate::outcome::Fault;
-use crate::roster::Part;
 use crate::slot::WithFallback;
 
 /// Consequence for the pools of a policy that forbids offerings.
@@ -23,36 +22,17 @@ const LIST: &str = "list prices were taken for them";
 /// Consequence for launch lists.
 const UNORDERED: &str = "their launch lists are in order of price";
 
-/// Ranking policies that answer as one.
-pub(crate) struct RankedTogether<'s, M> {
-    parts: &'s [Part<'s, M>],
-    name: String,
-    pub(crate) failures: Failures,
-}
-
-impl<'s, M: Ranker> RankedTogether<'s, M> {
-    pub(crate) fn new(parts: &'s [Part<'s, M>]) -> Self {
-        let names: Vec<&str> = parts.iter().map(|part| part.asked.name()).collect();
-        Self {
-            parts,
-            name: names.join(" and "),
-            failures: Failures::default(),
-        }
-    }
-
+impl<M: Ranker> Together<'_, M>
+where
+    for<'s> WithFallback<'s, M>: Ranker,
+{
     fn any(&self, holds: impl Fn(RankerFacts) -> bool) -> bool {
         let mut facts = self.parts.iter().map(|part| part.asked.facts());
         facts.any(holds)
     }
 }
 
-impl<M> Named for RankedTogether<'_, M> {
-    fn name(&self) -> &str {
-        &self.name
-    }
-}
-
-impl<M: Ranker> Ranker for RankedTogether<'_, M>
+impl<M: Ranker> Ranker for Together<'_, M>
 where
     for<'s> WithFallback<'s, M>: Ranker,
 {

@@ -4,41 +4,16 @@ use std::collections::BTreeSet;
 
 use plimsoll_core::score::{SavingsThreshold, ScoreQuestion, Verdict, Verdicts};
 
-use super::Failures;
+use super::Together;
 use crate::named::Named;
 use crate::outcome::Fault;
-use crate::roster::Part;
 use crate::score::{BuiltIn, Consolidator};
 use crate::slot::WithFallback;
 
 /// Consequence for the pools of a policy that fails.
 const NOTHING: &str = "none of their nodes is consolidated";
 
-/// Consolidation policies that answer as one.
-pub(crate) struct ScoredTogether<'s, M> {
-    parts: &'s [Part<'s, M>],
-    name: String,
-    pub(crate) failures: Failures,
-}
-
-impl<'s, M: Named> ScoredTogether<'s, M> {
-    pub(crate) fn new(parts: &'s [Part<'s, M>]) -> Self {
-        let names: Vec<&str> = parts.iter().map(|part| part.asked.name()).collect();
-        Self {
-            parts,
-            name: names.join(" and "),
-            failures: Failures::default(),
-        }
-    }
-}
-
-impl<M> Named for ScoredTogether<'_, M> {
-    fn name(&self) -> &str {
-        &self.name
-    }
-}
-
-impl<M> Consolidator for ScoredTogether<'_, M>
+impl<M> Consolidator for Together<'_, M>
 where
     for<'s> WithFallback<'s, M>: Consolidator,
 {

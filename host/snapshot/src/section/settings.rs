@@ -37,7 +37,7 @@ pub struct SettingsEntry {
     /// `true` if static pools are brought to their number of nodes and down to it (default false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub static_capacity: Option<bool>,
-    /// `true` if nodes that are not well are replaced (default false).
+    /// `true` if unhealthy nodes are replaced (default false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_repair: Option<bool>,
     /// Spread constraints for pods that have none of their own.

@@ -15,17 +15,17 @@ pub type Pools = BTreeMap<PoolName, Arc<NodePool>>;
 
 /// The state of a policy against its object: as it says, or why not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Verdict {
-    pub(super) is_ready: bool,
+pub(super) struct ConditionState {
+    pub(super) is_true: bool,
     /// In Pascal case, such as `DigestMismatch`.
     pub(super) reason: &'static str,
     pub(super) message: String,
 }
 
-impl Verdict {
+impl ConditionState {
     pub(super) fn ready(reason: &'static str) -> Self {
         Self {
-            is_ready: true,
+            is_true: true,
             reason,
             message: String::new(),
         }
@@ -33,7 +33,7 @@ impl Verdict {
 
     pub(super) fn unready(reason: &'static str, message: impl Into<String>) -> Self {
         Self {
-            is_ready: false,
+            is_true: false,
             reason,
             message: message.into(),
         }
@@ -87,13 +87,13 @@ impl Share {
 /// The status that says this; times of conditions that stay as they are stay, too.
 pub(super) fn status(
     policy: &Policy,
-    conditions: &[(&str, &Verdict)],
+    conditions: &[(&str, &ConditionState)],
     rest: PolicyStatus,
 ) -> PolicyStatus {
     let before = policy.status.as_ref();
     let before: &[Condition] = before.map_or(&[], |status| &status.conditions);
-    let one = |(kind, verdict): &(&str, &Verdict)| {
-        let status = if verdict.is_ready { "True" } else { "False" };
+    let one = |(kind, state): &(&str, &ConditionState)| {
+        let status = if state.is_true { "True" } else { "False" };
         let same = before.iter().find(|own| own.kind == *kind);
         let since = same
             .filter(|own| own.status == status)
@@ -101,8 +101,8 @@ pub(super) fn status(
         Condition {
             kind: (*kind).to_owned(),
             status: status.to_owned(),
-            reason: verdict.reason.to_owned(),
-            message: verdict.message.clone(),
+            reason: state.reason.to_owned(),
+            message: state.message.clone(),
             last_transition_time: Some(since.unwrap_or_else(now)),
             observed_generation: policy.metadata.generation,
         }

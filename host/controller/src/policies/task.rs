@@ -12,15 +12,17 @@ use plimsoll_api::kinds::{Policy, PolicyStatus};
 use plimsoll_core::model::LabelSelector;
 use plimsoll_kube::module::{ModuleError, Stored, Watched};
 use plimsoll_kube::policy::write_status;
-use plimsoll_policy::{AnyModule, Binding, Candidate, Hook, Refusal, Shadow, ShadowSettings};
+use plimsoll_policy::{
+    AnyModule, Binding, Candidate, Hook, Refusal, SHA256, Shadow, ShadowSettings,
+};
 use tokio::sync::{oneshot, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
+use super::Shared;
 use super::calls::Calls;
-use super::verdict::{Share, Verdict, status};
-use super::wanted::{Mode, Wanted, Wish};
-use super::{SHA256, Shared};
+use super::status::{ConditionState, Share, status};
+use super::wanted::{Mode, ModuleSpec, Wanted};
 
 /// Between two looks at counts, and two tries of a module that the machine had no room for.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -28,23 +30,27 @@ const PAUSE: Duration = Duration::from_secs(10);
 const SHOWN: usize = 6;
 
 /// A Policy in this process.
-pub(super) struct Seat {
+pub(super) struct PolicyTask {
     name: Arc<str>,
     shared: Arc<Shared>,
     calls: Arc<Calls>,
     content: Content,
     serving: Option<Serving>,
-    /// The module that was taken in or refused for what it is, with its settings.
-    judged: Option<(Hook, Mode, Wish, Stored)>,
-    verdict: Verdict,
+    /// The module that was taken in or refused for what it is, with its settings, and what came of it.
+    judged: Option<(Asked, ConditionState)>,
+    ready: ConditionState,
     written: Option<PolicyStatus>,
 }
+
+/// A module as it is to be judged: its hook and mode, where it is and with which settings, and its bytes.
+type Asked = (Hook, Mode, ModuleSpec, Stored);
 
 /// What serves for it.
 #[derive(Clone, Debug)]
 struct Serving {
     hook: Hook,
     mode: Mode,
+    serves: LabelSelector,
     sha256: String,
     version: String,
 }
@@ -53,13 +59,15 @@ struct Serving {
 enum Content {
     /// Nothing yet.
     Unknown,
+    /// The API server does not say, for this reason.
+    Unreadable(String),
     /// It is not there.
     Missing,
     /// It holds this.
     Holds(Stored),
 }
 
-impl Seat {
+impl PolicyTask {
     pub(super) fn new(name: &str, shared: Arc<Shared>) -> Self {
         Self {
             name: name.into(),
@@ -68,7 +76,7 @@ impl Seat {
             content: Content::Unknown,
             serving: None,
             judged: None,
-            verdict: Verdict::unready("Pending", "its ConfigMap has not been read yet"),
+            ready: ConditionState::unready("Pending", "its ConfigMap has not been read yet"),
             written: None,
         }
     }
@@ -81,7 +89,7 @@ impl Seat {
     ) {
         let mut settled = Some(settled);
         let mut pools = self.shared.pools.clone();
-        let mut watched: Option<(Wish, Watched)> = None;
+        let mut watched: Option<(ModuleSpec, Watched)> = None;
         loop {
             let policy = Arc::clone(&object.borrow_and_update());
             let wanted = Wanted::read(&policy, &self.shared.namespace);
@@ -90,7 +98,7 @@ impl Seat {
                     self.follow(wanted, &mut watched);
                     self.settle(wanted).await;
                 }
-                Err(fault) => self.verdict = Verdict::unready("InvalidSpec", fault),
+                Err(fault) => self.ready = ConditionState::unready("InvalidSpec", fault),
             }
             self.tell(&policy, wanted.as_ref().ok()).await;
             if self.is_settled()
@@ -114,13 +122,13 @@ impl Seat {
 
     /// `true` if its module has been looked at, or will not be.
     fn is_settled(&self) -> bool {
-        !matches!(self.content, Content::Unknown) || self.verdict.reason == "InvalidSpec"
+        !matches!(self.content, Content::Unknown) || self.ready.reason == "InvalidSpec"
     }
 
     /// Watches the ConfigMap that is named now.
-    fn follow(&mut self, wanted: &Wanted, watched: &mut Option<(Wish, Watched)>) {
+    fn follow(&mut self, wanted: &Wanted, watched: &mut Option<(ModuleSpec, Watched)>) {
         let name = &wanted.module.configmap;
-        let is_watched = |(wish, _): &(Wish, Watched)| wish.configmap == *name;
+        let is_watched = |(spec, _): &(ModuleSpec, Watched)| spec.configmap == *name;
         if !watched.as_ref().is_some_and(is_watched) {
             let own = Watched::start(&self.shared.client, name.clone());
             *watched = Some((wanted.module.clone(), own));
@@ -133,8 +141,12 @@ impl Seat {
             Ok(Some(stored)) => self.content = Content::Holds(stored),
             Ok(None) => self.content = Content::Missing,
             Err(error) => {
-                let error = anyhow::Error::from(error);
-                tracing::warn!(policy = &*self.name, "{error:#}; what serves goes on");
+                let words = format!("{:#}", anyhow::Error::from(error));
+                tracing::warn!(policy = &*self.name, "{words}; what serves goes on");
+                // What was read before is still the last that is known.
+                if matches!(self.content, Content::Unknown | Content::Unreadable(_)) {
+                    self.content = Content::Unreadable(words);
+                }
             }
         }
     }
@@ -144,41 +156,48 @@ impl Seat {
         if wanted.mode == Mode::Off {
             self.withdraw();
             self.judged = None;
-            self.verdict = Verdict::unready("Off", "its mode is Off");
+            self.ready = ConditionState::unready("Off", "its mode is Off");
             return;
         }
         let stored = match &self.content {
             Content::Unknown => return,
+            Content::Unreadable(words) => {
+                let words = format!("{words}{}", self.goes_on());
+                self.ready = ConditionState::unready("BytesUnreadable", words);
+                return;
+            }
             Content::Missing => {
                 let name = &wanted.module.configmap;
                 let words = format!("configmap {name} is not there{}", self.goes_on());
-                self.verdict = Verdict::unready("BytesMissing", words);
+                self.ready = ConditionState::unready("BytesMissing", words);
                 return;
             }
             Content::Holds(stored) => stored.clone(),
         };
         let module = wanted.module.clone();
         let asked = (wanted.hook, wanted.mode, module, stored);
-        if self.judged.as_ref() == Some(&asked) {
+        if let Some((judged, ready)) = &self.judged
+            && *judged == asked
+        {
+            self.ready = ready.clone();
             self.select(wanted);
             return;
         }
-        match self.accepted(wanted, &asked.3).await {
+        let is_settled = match self.accepted(wanted, &asked.3).await {
             Ok(module) => {
                 self.serve(wanted, module);
-                self.judged = Some(asked);
+                self.ready.is_true
             }
             Err(refusal) => {
-                if refusal.blames_module() {
-                    self.judged = Some(asked);
-                }
                 let goes_on = self.goes_on();
                 let words = format!("{refusal}; hint: {}{goes_on}", refusal.hint());
                 let (policy, reason) = (&*self.name, refusal.reason());
                 tracing::warn!(policy, reason, "policy refused: {words}");
-                self.verdict = Verdict::unready(reason, words);
+                self.ready = ConditionState::unready(reason, words);
+                refusal.blames_module()
             }
-        }
+        };
+        self.judged = is_settled.then(|| (asked, self.ready.clone()));
     }
 
     /// Takes the module through all gates, off the threads that serve.
@@ -219,6 +238,7 @@ impl Seat {
         let next = Serving {
             hook: wanted.hook,
             mode: wanted.mode,
+            serves: wanted.serves.clone(),
             sha256: module.sha256().to_owned(),
             version: module.manifest().version.clone(),
         };
@@ -226,7 +246,7 @@ impl Seat {
         if self.serving.as_ref().is_some_and(is_elsewhere) {
             self.withdraw();
         }
-        self.verdict = Verdict::ready("Serving");
+        self.ready = ConditionState::ready("Serving");
         if wanted.mode == Mode::Active {
             let binding = self.binding(wanted);
             let generation = self.shared.generations.publish(&binding, module.into());
@@ -236,11 +256,11 @@ impl Seat {
             match Shadow::begin(module, None, ShadowSettings::default()) {
                 Ok(shadow) => {
                     self.shared.shadows.put(&self.name, shadow);
-                    self.verdict = Verdict::ready("Shadowing");
+                    self.ready = ConditionState::ready("Shadowing");
                 }
                 Err(error) => {
                     let words = format!("no thread for it: {error}");
-                    self.verdict = Verdict::unready("Saturated", words);
+                    self.ready = ConditionState::unready("Saturated", words);
                     return;
                 }
             }
@@ -248,19 +268,15 @@ impl Seat {
         self.serving = Some(next);
     }
 
-    /// The same module for the pools that are selected now.
+    /// What serves, for the pools that are selected now.
     fn select(&mut self, wanted: &Wanted) {
-        if wanted.mode == Mode::Active && self.serving.is_some() {
-            self.shared
-                .generations
-                .select(wanted.hook, &self.binding(wanted));
-        }
-        // What is served is what is wanted: an earlier fault is over.
-        if matches!(self.verdict.reason, "InvalidSpec" | "BytesMissing") {
-            self.verdict = match wanted.mode {
-                Mode::Shadow => Verdict::ready("Shadowing"),
-                Mode::Active | Mode::Off => Verdict::ready("Serving"),
-            };
+        let binding = self.binding(wanted);
+        let Some(serving) = &mut self.serving else {
+            return;
+        };
+        if serving.mode == Mode::Active && serving.serves != wanted.serves {
+            serving.serves.clone_from(&wanted.serves);
+            self.shared.generations.select(serving.hook, &binding);
         }
     }
 
@@ -286,7 +302,7 @@ impl Seat {
 
     /// Writes the status where it says something else than the object does.
     async fn tell(&mut self, policy: &Policy, wanted: Option<&Wanted>) {
-        if matches!(self.content, Content::Unknown) && self.verdict.reason == "Pending" {
+        if matches!(self.content, Content::Unknown) && self.ready.reason == "Pending" {
             return;
         }
         let said = self.status(policy, wanted);
@@ -305,8 +321,8 @@ impl Seat {
     fn status(&self, policy: &Policy, wanted: Option<&Wanted>) -> PolicyStatus {
         let share = self.share(wanted);
         let conflict = share.conflict();
-        let conflicting = Verdict {
-            is_ready: conflict.is_some(),
+        let conflicting = ConditionState {
+            is_true: conflict.is_some(),
             reason: if conflict.is_some() {
                 "ServedByAnother"
             } else {
@@ -328,7 +344,7 @@ impl Seat {
             faults,
             ..PolicyStatus::default()
         };
-        let conditions = [("Ready", &self.verdict), ("Conflicting", &conflicting)];
+        let conditions = [("Ready", &self.ready), ("Conflicting", &conflicting)];
         status(policy, &conditions, rest)
     }
 
@@ -347,7 +363,7 @@ impl Seat {
     }
 }
 
-async fn next(watched: &mut Option<(Wish, Watched)>) -> Result<Option<Stored>, ModuleError> {
+async fn next(watched: &mut Option<(ModuleSpec, Watched)>) -> Result<Option<Stored>, ModuleError> {
     match watched {
         Some((_, watched)) => match watched.next().await {
             Some(content) => content,

@@ -17,13 +17,13 @@ use crate::slot::{Place, WithFallback};
 
 /// A policy in service.
 #[derive(Debug)]
-struct Binding<M> {
+struct Bound<M> {
     name: Arc<str>,
     serves: LabelSelector,
     place: Place<M>,
 }
 
-impl<M> Clone for Binding<M> {
+impl<M> Clone for Bound<M> {
     fn clone(&self) -> Self {
         Self {
             name: Arc::clone(&self.name),
@@ -35,16 +35,16 @@ impl<M> Clone for Binding<M> {
 
 /// The policies of one hook, in the order in which each first served.
 #[derive(Debug)]
-pub(crate) struct Roster<M> {
+pub(crate) struct Bindings<M> {
     hook: Hook,
-    bindings: Vec<Binding<M>>,
+    bound: Vec<Bound<M>>,
 }
 
-impl<M> Clone for Roster<M> {
+impl<M> Clone for Bindings<M> {
     fn clone(&self) -> Self {
         Self {
             hook: self.hook,
-            bindings: self.bindings.clone(),
+            bound: self.bound.clone(),
         }
     }
 }
@@ -58,22 +58,22 @@ pub(crate) struct Part<'s, M> {
     pub(crate) is_whole: bool,
 }
 
-impl<M> Roster<M> {
+impl<M> Bindings<M> {
     pub(crate) fn new(hook: Hook) -> Self {
         Self {
             hook,
-            bindings: Vec::new(),
+            bound: Vec::new(),
         }
     }
 
     /// Lets a module serve under a name from now on; whoever served under it stands behind.
     pub(crate) fn put(&mut self, name: &Arc<str>, serves: LabelSelector, module: M) {
-        let there = self.bindings.iter_mut().find(|own| own.name == *name);
+        let there = self.bound.iter_mut().find(|own| own.name == *name);
         if let Some(there) = there {
             there.place = there.place.succeeded_by(module);
             there.serves = serves;
         } else {
-            self.bindings.push(Binding {
+            self.bound.push(Bound {
                 name: Arc::clone(name),
                 serves,
                 place: Place::first(module),
@@ -83,39 +83,33 @@ impl<M> Roster<M> {
 
     /// Lets a policy serve other pools; `false` where nobody serves under that name.
     pub(crate) fn select(&mut self, name: &str, serves: LabelSelector) -> bool {
-        let there = self.bindings.iter_mut().find(|own| *own.name == *name);
+        let there = self.bound.iter_mut().find(|own| *own.name == *name);
         there.map(|own| own.serves = serves).is_some()
     }
 
     /// Ends the service of a policy; `false` where nobody serves under that name.
     pub(crate) fn withdraw(&mut self, name: &str) -> bool {
-        let before = self.bindings.len();
-        self.bindings.retain(|own| *own.name != *name);
-        self.bindings.len() < before
-    }
-
-    /// The module that serves under a name.
-    pub(crate) fn module(&self, name: &str) -> Option<&M> {
-        let own = self.bindings.iter().find(|own| *own.name == *name)?;
-        Some(own.place.serving.module())
+        let before = self.bound.len();
+        self.bound.retain(|own| *own.name != *name);
+        self.bound.len() < before
     }
 
     /// Names of those that answer for a pool.
     pub(crate) fn answering<'r>(&'r self, pool: &NodePool) -> impl Iterator<Item = &'r str> {
         let places = self.of(pool).into_iter();
-        places.map(|at| &*self.bindings[at].name)
+        places.map(|at| &*self.bound[at].name)
     }
 
     /// Names of those that serve.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.bindings.iter().map(|own| &*own.name)
+        self.bound.iter().map(|own| &*own.name)
     }
 
     /// The policies that answer for pools of a snapshot, as one decision asks them.
     pub(crate) fn parts(&self, snapshot: &Snapshot) -> Vec<Part<'_, M>> {
         let rows: Vec<Vec<usize>> = snapshot.pools.iter().map(|pool| self.of(pool)).collect();
         let mut parts = Vec::new();
-        for (at, own) in self.bindings.iter().enumerate() {
+        for (at, own) in self.bound.iter().enumerate() {
             let pools = snapshot.pools.iter().zip(&rows);
             let served = pools.filter(|(_, row)| row.contains(&at));
             let pools: BTreeSet<PoolName> = served.map(|(pool, _)| pool.name.clone()).collect();
@@ -134,12 +128,12 @@ impl<M> Roster<M> {
 
     /// Policies that answer for a pool, by their places.
     fn of(&self, pool: &NodePool) -> Vec<usize> {
-        let mut bindings = self.bindings.iter().enumerate();
+        let mut bound = self.bound.iter().enumerate();
         if let Some(named) = named(self.hook, pool) {
-            let own = bindings.find(|(_, own)| own.name == *named);
+            let own = bound.find(|(_, own)| own.name == *named);
             return own.map(|(at, _)| at).into_iter().collect();
         }
-        let matching = bindings.filter(|(_, own)| own.serves.matches(&pool.own_labels));
+        let matching = bound.filter(|(_, own)| own.serves.matches(&pool.own_labels));
         let most = match self.hook {
             Hook::Budget => usize::MAX,
             Hook::Rank | Hook::Consolidate => 1,
@@ -150,8 +144,8 @@ impl<M> Roster<M> {
     /// The policy that a pool asks for by name where nobody serves under it.
     pub(crate) fn missing<'p>(&self, pool: &'p NodePool) -> Option<&'p Arc<str>> {
         let named = named(self.hook, pool)?;
-        let mut bindings = self.bindings.iter();
-        (!bindings.any(|own| own.name == *named)).then_some(named)
+        let mut bound = self.bound.iter();
+        (!bound.any(|own| own.name == *named)).then_some(named)
     }
 }
 
