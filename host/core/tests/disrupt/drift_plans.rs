@@ -5,7 +5,7 @@ use std::sync::Arc;
 use plimsoll_core::command::{Command, DisruptionQuestion};
 use plimsoll_core::disrupt::candidate::DO_NOT_DISRUPT;
 use plimsoll_core::disrupt::consider;
-use plimsoll_core::model::{DisruptionReason, NodeClaim, Taint, template_hash};
+use plimsoll_core::model::{ClaimPhase, DisruptionReason, NodeClaim, template_hash};
 use plimsoll_core::plan::{Plan, Target};
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
@@ -52,27 +52,10 @@ fn command(snapshot: &Snapshot, row: usize) -> Option<Command> {
     Some(command)
 }
 
-/// The plan for waiting pods where those of one node are all that wait, the node is deleting, and nodes that have not
-/// initialised keep everybody off; `None` where one of its pods finds no place. Without its bound: here it counts what is free on
-/// nodes that take nobody.
+/// The plan for waiting pods where those of one node are all that wait, and the node is deleting; `None` where one of its pods finds
+/// no place, or only one on a node that has not initialised. Without its bound: here it counts what is free on other nodes.
 fn planned_without(snapshot: &Snapshot, row: usize) -> Option<Plan> {
     let mut shown = vacated(snapshot, &[row]);
-    let keeps_off = Taint {
-        key: "takes-nobody".into(),
-        value: "".into(),
-        effect: NoSchedule,
-    };
-    for node in &mut shown.nodes {
-        if node.is_initialized() {
-            continue;
-        }
-        if let Some(node) = &mut node.node {
-            Arc::make_mut(node).taints.push(keeps_off.clone());
-        }
-        if let Some(claim) = &mut node.claim {
-            Arc::make_mut(claim).taints.push(keeps_off.clone());
-        }
-    }
     for pod in &mut shown.pods {
         if pod.node.is_none() {
             Arc::make_mut(pod).unschedulable = false;
@@ -83,7 +66,12 @@ fn planned_without(snapshot: &Snapshot, row: usize) -> Option<Plan> {
     let gone = shown.nodes[row].node.as_ref().map(|node| &node.name);
     let mut unplaced = plan.unplaced.iter();
     let strands = unplaced.any(|unplaced| shown.pods[unplaced.pod].node.as_ref() == gone);
-    (!strands).then_some(plan)
+    let is_late =
+        |target| matches!(target, Target::Existing(row) if !shown.nodes[row].is_initialized());
+    let mut placed = plan.placements.iter();
+    let waits =
+        placed.any(|placed| shown.pods[placed.pod].node.as_ref() == gone && is_late(placed.target));
+    (!strands && !waits).then_some(plan)
 }
 
 /// A random cluster whose nodes are not too small for the guard on their share.
@@ -162,19 +150,38 @@ fn a_limit_that_the_drifted_node_uses_up_has_room_for_its_successor() {
 }
 
 #[test]
-fn pods_that_wait_and_nodes_on_their_way_are_left_out_of_the_plan() {
+fn pods_that_wait_are_left_out_of_the_plan() {
     let everything = |name: &str| pod(name).cpu(1500).memory_mib(256).tolerates_all();
     let world = one_node(pool("general"))
-        .node(ours("n2").phase(plimsoll_core::model::ClaimPhase::Registered))
-        .node(ours("n3"))
+        .node(ours("n2"))
         .pod(everything("waits"))
-        .pod(everything("daring").on("n3"));
+        .pod(everything("daring").on("n2"));
     let snapshot = world.snapshot();
-    for name in ["n1", "n3"] {
+    for name in ["n1", "n2"] {
         let plan = command(&snapshot, node_row(&snapshot, name))
             .expect("it may go")
             .plan;
         let targets: Vec<Target> = plan.placements.iter().map(|placed| placed.target).collect();
         assert_eq!(targets, [Target::New(0)], "{name}");
     }
+}
+
+#[test]
+fn a_drifted_node_waits_for_a_late_one_that_could_take_its_pods_and_buys_no_second() {
+    let late = ours("late").phase(ClaimPhase::Registered);
+    let planned = |world: ClusterFixture| {
+        let snapshot = world.snapshot();
+        let command = command(&snapshot, node_row(&snapshot, "n1"))?;
+        Some(command.plan.claims.len())
+    };
+    assert_eq!(planned(one_node(pool("general")).node(late.clone())), None);
+    let come = one_node(pool("general")).node(ours("late"));
+    assert_eq!(planned(come), Some(0), "once it has come nothing is bought");
+    let taken = pod("other").cpu(1500).memory_mib(256).on("late");
+    let full = one_node(pool("general")).node(late).pod(taken);
+    assert_eq!(
+        planned(full),
+        Some(1),
+        "one that has no room is no reason to wait"
+    );
 }

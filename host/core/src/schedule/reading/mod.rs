@@ -74,6 +74,12 @@ impl<'s> Reading<'s> {
         NodeRemoval::of(leaving.iter().copied().filter(known), closed.filter(known))
     }
 
+    /// The assumption that the nodes at `leaving` go, and every other takes what it can, whether it has initialised or not.
+    pub(crate) fn removal_open(&self, leaving: &[usize]) -> NodeRemoval {
+        let known = |row: &usize| *row < self.snapshot.nodes.len();
+        NodeRemoval::of(leaving.iter().copied().filter(known), [])
+    }
+
     /// Rows of the pods bound to a node, ascending.
     pub(crate) fn pods_on(&self, node: usize) -> &[usize] {
         &self.bound[node]

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::plan::Plan;
+use crate::plan::{Plan, Target};
 use crate::schedule::batch::compile::compile_batch;
 use crate::schedule::decision::finish_placing;
 use crate::schedule::pods::eligible::Eligible;
@@ -15,15 +15,17 @@ use crate::schedule::prices::quoted::Quoted;
 use crate::schedule::prices::sale::Offers;
 use crate::schedule::reading::Reading;
 
-/// Places for the pods of nodes that go, and of those that are deleting; `None` where a pod of a node at `leaving` finds none.
-/// Pods that wait are left out: a command must not pay for them. Without `quoted` list prices decide.
+/// Places for the pods of nodes that go, and of those that are deleting; `None` where a pod of a node at `leaving` finds none, or
+/// would go to a node that has not initialised. Such a node may never come, so nothing is asked to go for its sake; yet it is
+/// counted on, or a replacement that is late would be bought again as long as it does not come. Pods that wait are left out: a
+/// command must not pay for them. Without `quoted` list prices decide.
 pub(crate) fn reschedule(
     reading: &Reading<'_>,
     leaving: &[usize],
     earlier: Option<&Arc<Offers>>,
     quoted: Option<&Quoted>,
 ) -> Option<Plan> {
-    let removal = reading.removal(leaving, &[]);
+    let removal = reading.removal_open(leaving);
     let batch = Eligible {
         pods: reading.displaced(&removal).collect(),
         refused: Vec::new(),
@@ -33,5 +35,11 @@ pub(crate) fn reschedule(
         let node = reading.node_of(pod);
         node.is_some_and(|row| leaving.contains(&row))
     };
-    finish_placing(&prepared, quoted, leaves)
+    let nodes = &reading.snapshot.nodes;
+    let is_late =
+        |target: &Target| matches!(target, Target::Existing(row) if !nodes[*row].is_initialized());
+    let plan = finish_placing(&prepared, quoted, leaves)?;
+    let mut placed = plan.placements.iter();
+    let counts_on_late = placed.any(|placed| is_late(&placed.target) && leaves(placed.pod));
+    (!counts_on_late).then_some(plan)
 }
