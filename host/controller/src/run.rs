@@ -26,7 +26,7 @@ use crate::clock::Clock;
 use crate::decision::{Decided, Decisions, Failed, Keep};
 use crate::fidelity::Fidelity;
 use crate::metrics::reconciles::Controller as Counted;
-use crate::metrics::{Meters, families};
+use crate::metrics::{Meters, SpokenOf, families};
 use crate::orders::{EndedOrder, Orders};
 use crate::planner::Planner;
 use crate::policies::Pools;
@@ -228,13 +228,16 @@ impl Controller {
     fn feed(&mut self, input: Input) -> Result<()> {
         let now = self.clock.now();
         self.fidelity.observe(&self.engine, &input, now);
-        self.meters.observe(&self.engine, &input, now);
         self.provider.observe(&input, now);
         self.observe_pools(&input);
         self.record(|recorder| recorder.input(&input, now))?;
+        let spoken_of = SpokenOf::by(&self.engine, &input);
         let (counted, begun) = (Counted::of_input(&input), Instant::now());
         let actions = self.engine.handle(input, now);
         self.meters.handled(counted, begun.elapsed());
+        if let Some(spoken_of) = spoken_of {
+            self.meters.observe(&self.engine, &spoken_of, now);
+        }
         self.record(|recorder| recorder.actions(&actions))?;
         for action in actions {
             match action {

@@ -31,18 +31,10 @@ impl Default for ClaimMeters {
 }
 
 impl ClaimMeters {
-    /// A claim changes, or is gone. It counts once our finalizer is off.
-    pub(crate) fn claim(&mut self, before: &NodeClaim, after: Option<&NodeClaim>, now: Timestamp) {
-        let last = after.unwrap_or(before);
-        let is_held = after.is_some_and(|after| after.held);
-        let Some(deleting) = last.deleting.or(before.deleting) else {
-            return;
-        };
-        if !before.held || is_held {
-            return;
-        }
-        let label = |key: &str| last.labels.get(key).cloned().unwrap_or_default();
-        let pool: Arc<str> = Arc::from(last.pool.as_str());
+    /// A claim that was asked to go is let go: our finalizer is off.
+    pub(crate) fn release(&mut self, claim: &NodeClaim, deleting: Timestamp, now: Timestamp) {
+        let label = |key: &str| claim.labels.get(key).cloned().unwrap_or_default();
+        let pool: Arc<str> = Arc::from(claim.pool.as_str());
         self.terminated.add(
             [
                 Arc::clone(&pool),
@@ -53,7 +45,7 @@ impl ClaimMeters {
         );
         let took = seconds(now.since(deleting));
         self.termination.observe([Arc::clone(&pool)], took);
-        if let Some(ending) = last.conditions.get(ConditionType::InstanceTerminating) {
+        if let Some(ending) = claim.conditions.get(ConditionType::InstanceTerminating) {
             let took = seconds(now.since(ending.since));
             self.instance_termination.observe([pool], took);
         }

@@ -197,10 +197,6 @@ fn number(value: f64) -> String {
 }
 
 /// A count as a number; exact below 2^53.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "the format has no other numbers"
-)]
 pub(crate) fn whole(count: u64) -> f64 {
     count as f64
 }

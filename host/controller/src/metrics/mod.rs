@@ -38,6 +38,7 @@ use plimsoll_core::time::{Span, Timestamp};
 
 pub(crate) use exposition::Exposition;
 pub(crate) use family::Family;
+pub(crate) use observe::SpokenOf;
 pub(crate) use policies::PolicyMeters;
 
 use crate::decision::Made;
@@ -202,19 +203,11 @@ impl Cut {
 }
 
 /// Seconds of a span.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "the format has no other numbers"
-)]
 fn seconds(span: Span) -> f64 {
     span.millis() as f64 / 1000.0
 }
 
 /// An amount in the unit of its resource: cores for cpu.
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "the format has no other numbers"
-)]
 fn amount(name: &ResourceName, amount: i64) -> f64 {
     match name {
         ResourceName::Cpu => amount as f64 / 1000.0,

@@ -41,7 +41,7 @@ impl Default for NodeMeters {
 
 impl NodeMeters {
     /// A claim changes: its node joins when it says so, and is drained when it says that.
-    pub(crate) fn claim(&mut self, before: &NodeClaim, after: &NodeClaim) {
+    pub(crate) fn follow_claim(&mut self, before: &NodeClaim, after: &NodeClaim) {
         let becomes = |kind| after.conditions.is_true(kind) && !before.conditions.is_true(kind);
         let pool = Arc::from(after.pool.as_str());
         if becomes(ConditionType::Registered) {
@@ -53,23 +53,15 @@ impl NodeMeters {
         }
     }
 
-    /// A node changes, or is gone. It counts once our finalizer is off.
-    pub(crate) fn node(&mut self, before: &Node, after: Option<&Node>, now: Timestamp) {
-        let last = after.unwrap_or(before);
-        let is_held = after.is_some_and(|after| after.held);
-        let Some(deleting) = last.deleting.or(before.deleting) else {
-            return;
-        };
-        if !before.held || is_held {
-            return;
-        }
-        let pool = value(&before.labels, labels::NODEPOOL);
-        let zone = value(&before.labels, labels::ZONE);
+    /// A node that was asked to go is let go: our finalizer is off.
+    pub(crate) fn release(&mut self, node: &Node, deleting: Timestamp, now: Timestamp) {
+        let pool = value(&node.labels, labels::NODEPOOL);
+        let zone = value(&node.labels, labels::ZONE);
         self.terminated.add([Arc::clone(&pool), zone], 1);
         let took = seconds(now.since(deleting));
         self.termination.observe([Arc::clone(&pool)], took, now);
         self.lifetime
-            .observe([pool], seconds(now.since(before.created)));
+            .observe([pool], seconds(now.since(node.created)));
     }
 
     pub(crate) fn write(&self, out: &mut Exposition, now: Timestamp) {

@@ -1,11 +1,12 @@
-//! What inputs and ended orders mean for figures: objects that change, told by how they were before.
+//! Changes of objects that an input made, told by the engine's state before and after it: what the engine passes over, since it is late or
+//! came twice, counts for nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use plimsoll_core::action::{Answer, Order, Outcome, Purpose, Request, Write};
 use plimsoll_core::engine::{Engine, Input};
-use plimsoll_core::model::{ConditionStatus, ConditionType, Object};
+use plimsoll_core::model::{ConditionStatus, ConditionType, Node, NodeClaim, Object, Pod};
 use plimsoll_core::state::Cluster;
 use plimsoll_core::time::Timestamp;
 
@@ -15,63 +16,95 @@ use super::reconciles::{Controller, Ending};
 /// Reason of the incumbent's for pods that go with a node that no command disrupts.
 const FORCED: &str = "Forceful Termination";
 
-impl Meters {
-    /// Follows an input, before the engine hears of it.
-    pub(crate) fn observe(&mut self, engine: &Engine, input: &Input, now: Timestamp) {
-        match input {
-            Input::Applied(object, _)
-            | Input::Outcome(_, Outcome::Done(Answer::Object(object, _))) => {
-                self.applied(engine.cluster(), object, now);
-            }
-            Input::Deleted(object, _) => self.deleted(engine.cluster(), object, now),
-            _ => {}
-        }
-    }
+/// An object that an input speaks of: as the engine knew it before, and as the input has it.
+#[derive(Clone, Debug)]
+pub(crate) enum SpokenOf {
+    Pod(Option<Arc<Pod>>, Arc<Pod>),
+    Node(Option<Arc<Node>>, Arc<Node>),
+    Claim(Option<Arc<NodeClaim>>, Arc<NodeClaim>),
+}
 
-    fn applied(&mut self, cluster: &Cluster, object: &Object, now: Timestamp) {
+impl SpokenOf {
+    /// The object of an input that the engine has not heard of yet; `None` where that is none that figures follow.
+    pub(crate) fn by(engine: &Engine, input: &Input) -> Option<Self> {
+        let object = match input {
+            Input::Applied(object, _)
+            | Input::Deleted(object, _)
+            | Input::Outcome(_, Outcome::Done(Answer::Object(object, _))) => object,
+            _ => return None,
+        };
+        let cluster = engine.cluster();
         match object {
             Object::Pod(pod) => {
-                let before = cluster.pods.get(&pod.name);
-                if let Some(before) = before.filter(|before| before.uid != pod.uid) {
-                    self.pods.gone(&before.uid);
-                }
-                self.pods.pod(pod, now);
+                let before = cluster.pods.get(&pod.name).cloned();
+                Some(Self::Pod(before, Arc::clone(pod)))
             }
             Object::Node(node) => {
-                let before = cluster.nodes.get(&node.name);
-                if let Some(before) = before.filter(|before| before.uid == node.uid) {
-                    self.nodes.node(before, Some(&**node), now);
-                }
+                let before = cluster.nodes.get(&node.name).cloned();
+                Some(Self::Node(before, Arc::clone(node)))
             }
             Object::Claim(claim) => {
-                let before = cluster.claims.get(&claim.name);
-                if let Some(before) = before.filter(|before| before.uid == claim.uid) {
-                    self.nodes.claim(before, claim);
-                    self.claims.claim(before, Some(&**claim), now);
+                let before = cluster.claims.get(&claim.name).cloned();
+                Some(Self::Claim(before, Arc::clone(claim)))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Meters {
+    /// The engine has heard of an object.
+    pub(crate) fn observe(&mut self, engine: &Engine, spoken_of: &SpokenOf, now: Timestamp) {
+        let cluster = engine.cluster();
+        match spoken_of {
+            SpokenOf::Pod(before, pod) => {
+                let after = cluster.pods.get(&pod.name);
+                let is_same = |before: &Pod| after.is_some_and(|after| after.uid == before.uid);
+                if let Some(before) = before.as_ref().filter(|before| !is_same(before)) {
+                    self.pods.gone(&before.uid);
+                }
+                if let Some(after) = after {
+                    self.pods.pod(after, now);
                 }
             }
-            _ => {}
+            SpokenOf::Node(Some(before), said) => self.follow_node(cluster, before, said, now),
+            SpokenOf::Claim(Some(before), said) => self.follow_claim(cluster, before, said, now),
+            SpokenOf::Node(None, _) | SpokenOf::Claim(None, _) => {}
         }
     }
 
-    /// Objects are gone as they were last; what of that was not seen before counts now.
-    fn deleted(&mut self, cluster: &Cluster, object: &Object, now: Timestamp) {
-        self.applied(cluster, object, now);
-        match object {
-            Object::Pod(pod) => self.pods.gone(&pod.uid),
-            Object::Node(node) => {
-                let before = cluster.nodes.get(&node.name);
-                if node.held && before.is_some_and(|before| before.uid == node.uid) {
-                    self.nodes.node(node, None, now);
-                }
-            }
-            Object::Claim(claim) => {
-                let before = cluster.claims.get(&claim.name);
-                if claim.held && before.is_some_and(|before| before.uid == claim.uid) {
-                    self.claims.claim(claim, None, now);
-                }
-            }
-            _ => {}
+    fn follow_node(&mut self, cluster: &Cluster, before: &Node, said: &Node, now: Timestamp) {
+        let after = cluster.nodes.get(&before.name);
+        let after = after.filter(|after| after.uid == before.uid);
+        let said = (said.uid == before.uid).then_some(said.deleting).flatten();
+        let deleting = before.deleting.or(said);
+        if let Some(deleting) = deleting
+            && before.held
+            && after.is_none_or(|after| !after.held)
+        {
+            self.nodes.release(before, deleting, now);
+        }
+    }
+
+    fn follow_claim(
+        &mut self,
+        cluster: &Cluster,
+        before: &NodeClaim,
+        said: &NodeClaim,
+        now: Timestamp,
+    ) {
+        let after = cluster.claims.get(&before.name);
+        let after = after.filter(|after| after.uid == before.uid);
+        if let Some(after) = after {
+            self.nodes.follow_claim(before, after);
+        }
+        let said = (said.uid == before.uid).then_some(said);
+        let deleting = before.deleting.or(said.and_then(|said| said.deleting));
+        if let Some(deleting) = deleting
+            && before.held
+            && after.is_none_or(|after| !after.held)
+        {
+            self.claims.release(said.unwrap_or(before), deleting, now);
         }
     }
 

@@ -52,7 +52,6 @@ impl Summary {
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    clippy::cast_precision_loss,
     reason = "a share of a few thousand"
 )]
 fn at(sorted: &[f64], quantile: f64) -> f64 {

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use plimsoll_core::action::{Answer, Purpose, Request, Write};
+use plimsoll_core::engine::CommandKind;
+use plimsoll_core::ids::PoolName;
 use plimsoll_core::lifecycle::DeletionCause;
-use plimsoll_core::model::{ClaimPhase, DisruptionReason, NodeClaim, Object, Version};
+use plimsoll_core::model::{ClaimPhase, DisruptionReason, NodeClaim, Object, OwnerKind, Version};
 use plimsoll_core::snapshot::Objects;
 use plimsoll_core::time::Span;
 use plimsoll_oracles::fixture::{
@@ -34,7 +36,7 @@ fn found(node: NodeFixture, change: impl Fn(&mut NodeClaim)) -> Objects {
 fn deleted(world: &World) -> Vec<(DeletionCause, String, String, u64)> {
     let deleted = world.engine.counts().deleted.iter();
     let row = |((cause, pool, capacity_type), count): (&(_, _, Arc<str>), &u64)| {
-        let pool: &plimsoll_core::ids::PoolName = pool;
+        let pool: &PoolName = pool;
         (*cause, pool.to_string(), capacity_type.to_string(), *count)
     };
     deleted.map(row).collect()
@@ -113,4 +115,40 @@ fn a_claim_that_was_asked_for_counts_when_it_is_there() {
     world.answer(order, answer);
     world.see(Object::Claim(made));
     assert_eq!(created(&world), [(None, 1)]);
+}
+
+const EMPTY: CommandKind = CommandKind {
+    reason: DisruptionReason::Empty,
+    replaces: false,
+    is_multi: false,
+};
+
+#[test]
+fn a_command_counts_when_it_begins_for_itself_and_for_its_pool() {
+    let objects = found(ours(ClaimPhase::Initialized), |_| {});
+    let (mut world, _) = World::on(&objects, sold(), 100);
+    let (empty, nodes) = world.engine.eligible()[0];
+    assert_eq!((empty, nodes), (DisruptionReason::Empty, 1));
+    assert!(world.engine.counts().commands.is_empty());
+    world.wait(60);
+    let counts = world.engine.counts();
+    assert_eq!(counts.commands.get(&EMPTY), Some(&1));
+    let of_pool = counts.commands_by_pool.get(&("general".into(), EMPTY));
+    assert_eq!(of_pool, Some(&1));
+    assert!(counts.unconfirmed.is_empty());
+}
+
+#[test]
+fn a_command_that_no_longer_holds_counts_and_begins_nothing() {
+    let objects = found(ours(ClaimPhase::Initialized), |_| {});
+    let (mut world, _) = World::on(&objects, sold(), 100);
+    world.wait(5);
+    let web = pod("web").cpu(100).on("n1");
+    let web = web.owned_by(OwnerKind::ReplicaSet, "web");
+    let pods = cluster().pod(web).parts().0.pods;
+    world.see(Object::Pod(Arc::clone(&pods[0])));
+    world.wait(60);
+    let counts = world.engine.counts();
+    assert_eq!(counts.unconfirmed.get(&EMPTY), Some(&1));
+    assert!(counts.commands.is_empty(), "{counts:?}");
 }
