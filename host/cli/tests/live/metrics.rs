@@ -17,6 +17,7 @@ use super::served::{Asked, Served, until_bound};
 const DASHBOARDS: &str = include_str!("dashboards.txt");
 /// Nodes that are launched, for one pod each.
 const NODES: usize = 3;
+const POOL: (&str, &str) = ("nodepool", "general");
 
 /// All that is told now; what breaks a rule of the format fails the test.
 async fn told(served: &mut Served) -> Families {
@@ -103,29 +104,21 @@ async fn leave_a_node_underused(served: &Served) {
     pods.delete(web, &now).await.expect("deleted");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn dashboards_find_what_they_query_and_counts_are_what_happened() {
-    let mut served = Served::start(asked()).await;
-    served.run_pods("web", NODES).await;
-    served.until_initialized().await;
-    assert_eq!(served.nodes().await.len(), NODES);
-    leave_a_node_underused(&served).await;
-    let consolidated = until("a node to be consolidated away", PATIENCE, async || {
-        let told = told(&mut served).await;
-        let gone = sum(&told, "karpenter_nodes_terminated_total", &[]);
-        Ok((gone >= 1.0).then_some(told))
+/// Waits until figures are so; all of them then.
+async fn until_so(served: &mut Served, is_so: impl Fn(&Families) -> bool) -> Families {
+    let waited = until("the figures", PATIENCE, async || {
+        let told = told(served).await;
+        Ok(is_so(&told).then_some(told))
     });
-    let consolidated = consolidated.await.expect("consolidated");
-    assert_eq!(missing(&consolidated), [""; 0]);
-    let pool = ("nodepool", "general");
-    let is = |name: &str, labels: &[(&str, &str)]| sum(&consolidated, name, labels);
-    assert_eq!(
-        is(
-            "karpenter_nodepools_limit",
-            &[pool, ("resource_type", "cpu")]
-        ),
-        1000.0
-    );
+    waited.await.expect("told in time")
+}
+
+/// Figures while one node of three has been consolidated away.
+fn assert_consolidated(families: &Families) {
+    assert_eq!(missing(families), [""; 0]);
+    let is = |name: &str, labels: &[(&str, &str)]| sum(families, name, labels);
+    let cpu = [POOL, ("resource_type", "cpu")];
+    assert_eq!(is("karpenter_nodepools_limit", &cpu), 1000.0);
     let moved = ("reason", "underutilized");
     let kind = [
         ("decision", "delete"),
@@ -133,27 +126,23 @@ async fn dashboards_find_what_they_query_and_counts_are_what_happened() {
         ("consolidation_type", "single"),
     ];
     assert!(is("karpenter_voluntary_disruption_decisions_total", &kind) >= 1.0);
-    assert!(is("karpenter_nodeclaims_disrupted_total", &[moved, pool]) >= 1.0);
+    assert!(is("karpenter_nodeclaims_disrupted_total", &[moved, POOL]) >= 1.0);
     let reason = [("reason", "Underutilized")];
     assert!(is("karpenter_pods_drained_total", &reason) >= 1.0);
+}
 
-    served.end_pods().await;
-    served.until_no_nodes().await;
-    let made = f64::from(u32::try_from(NODES).expect("few"));
-    let ended = until("all claims to be let go", PATIENCE, async || {
-        let told = told(&mut served).await;
-        let gone = sum(&told, "karpenter_nodeclaims_terminated_total", &[]);
-        let ended = count(&told, "karpenter_nodes_termination_duration_seconds");
-        Ok((gone >= made && ended >= made).then_some(told))
-    });
-    let ended = ended.await.expect("ended");
-    let is = |name: &str, labels: &[(&str, &str)]| sum(&ended, name, labels);
+/// Figures once every node has come and gone, each with one pod, and one pod beside those.
+fn assert_ended(families: &Families, nodes: f64) {
+    let is = |name: &str, labels: &[(&str, &str)]| sum(families, name, labels);
     let provisioned = [
         ("reason", "provisioned"),
-        pool,
+        POOL,
         ("min_values_relaxed", "false"),
     ];
-    assert_eq!(is("karpenter_nodeclaims_created_total", &provisioned), made);
+    assert_eq!(
+        is("karpenter_nodeclaims_created_total", &provisioned),
+        nodes
+    );
     for name in [
         "karpenter_nodeclaims_created_total",
         "karpenter_nodeclaims_disrupted_total",
@@ -162,50 +151,55 @@ async fn dashboards_find_what_they_query_and_counts_are_what_happened() {
         "karpenter_nodes_drained_total",
         "karpenter_nodes_terminated_total",
     ] {
-        assert_eq!(is(name, &[pool]), made, "{name}");
+        assert_eq!(is(name, &[POOL]), nodes, "{name}");
     }
-    assert!(
-        is(
-            "karpenter_nodeclaims_disrupted_total",
-            &[("reason", "empty")]
-        ) >= 1.0
-    );
-    for name in [
-        "karpenter_nodes_lifetime_duration_seconds",
-        "karpenter_nodes_termination_duration_seconds",
-        "karpenter_nodeclaims_termination_duration_seconds",
-        "karpenter_nodeclaims_instance_termination_duration_seconds",
+    let empty = [("reason", "empty")];
+    assert!(is("karpenter_nodeclaims_disrupted_total", &empty) >= 1.0);
+    for (name, observed) in [
+        ("karpenter_nodes_lifetime_duration_seconds", nodes),
+        ("karpenter_nodes_termination_duration_seconds", nodes),
+        ("karpenter_nodeclaims_termination_duration_seconds", nodes),
+        (
+            "karpenter_nodeclaims_instance_termination_duration_seconds",
+            nodes,
+        ),
+        ("karpenter_pods_startup_duration_seconds", nodes + 1.0),
+        ("karpenter_pods_bound_duration_seconds", nodes + 1.0),
     ] {
-        assert_eq!(count(&ended, name), made, "{name}");
-    }
-    // Each node's pod, and the small one.
-    for name in [
-        "karpenter_pods_startup_duration_seconds",
-        "karpenter_pods_bound_duration_seconds",
-    ] {
-        assert_eq!(count(&ended, name), made + 1.0, "{name}");
+        assert_eq!(count(families, name), observed, "{name}");
     }
     let evicted = is("karpenter_pods_eviction_requests_total", &[("code", "200")]);
     assert_eq!(evicted, is("karpenter_pods_drained_total", &[]));
-    let calls = &ended["karpenter_cloudprovider_duration_seconds"];
+    let calls = &families["karpenter_cloudprovider_duration_seconds"];
     let launches = calls.sum_of("_count", &[("method", "Create"), ("provider", "kwok")]);
     assert!(launches.is_some_and(|calls| calls >= 1.0));
     for gone in ["karpenter_nodes_allocatable", "karpenter_pods_state"] {
-        assert!(!ended.contains_key(gone), "{gone}");
+        assert!(!families.contains_key(gone), "{gone}");
     }
-    assert_eq!(
-        is(
-            "karpenter_nodepools_usage",
-            &[pool, ("resource_type", "nodes")]
-        ),
-        0.0
-    );
-    assert_eq!(
-        is(
-            "karpenter_build_info",
-            &[("version", env!("CARGO_PKG_VERSION"))]
-        ),
-        1.0
-    );
+    let left = [POOL, ("resource_type", "nodes")];
+    assert_eq!(is("karpenter_nodepools_usage", &left), 0.0);
+    let version = [("version", env!("CARGO_PKG_VERSION"))];
+    assert_eq!(is("karpenter_build_info", &version), 1.0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dashboards_find_what_they_query_and_counts_are_what_happened() {
+    let mut served = Served::start(asked()).await;
+    served.run_pods("web", NODES).await;
+    served.until_initialized().await;
+    assert_eq!(served.nodes().await.len(), NODES);
+    leave_a_node_underused(&served).await;
+    let is_gone = |told: &Families| sum(told, "karpenter_nodes_terminated_total", &[]) >= 1.0;
+    assert_consolidated(&until_so(&mut served, is_gone).await);
+
+    served.end_pods().await;
+    served.until_no_nodes().await;
+    let nodes = f64::from(u32::try_from(NODES).expect("few"));
+    let is_over = |told: &Families| {
+        let gone = sum(told, "karpenter_nodeclaims_terminated_total", &[]);
+        let ended = count(told, "karpenter_nodes_termination_duration_seconds");
+        gone >= nodes && ended >= nodes
+    };
+    assert_ended(&until_so(&mut served, is_over).await, nodes);
     served.end();
 }
