@@ -443,8 +443,6 @@ pub(crate) struct Logging {
     pub(crate) enable_profiling: Option<bool>,
     #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) disable_controller_warmup: Option<bool>,
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    pub(crate) disable_cluster_state_observability: Option<bool>,
     #[arg(long, hide = true)]
     pub(crate) memory_limit: Option<i64>,
     #[arg(long, hide = true)]
@@ -467,10 +465,6 @@ impl Logging {
                 "--disable-controller-warmup",
                 self.disable_controller_warmup == Some(false),
             ),
-            (
-                "--disable-cluster-state-observability",
-                self.disable_cluster_state_observability == Some(true),
-            ),
             ("--memory-limit", self.memory_limit.is_some()),
             ("--cpu-requests", self.cpu_requests.is_some()),
         ];
@@ -486,6 +480,10 @@ pub(crate) struct Process {
     /// Port of the metrics, 8080 by default; 0 takes any that is free. Environment: METRICS_PORT.
     #[arg(long, value_name = "PORT")]
     pub(crate) metrics_port: Option<u16>,
+    /// Serve no metrics of single pods, nodes and pools, which are most of all in a large cluster. Environment:
+    /// DISABLE_CLUSTER_STATE_OBSERVABILITY.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) disable_cluster_state_observability: Option<bool>,
     /// Port of the probes, 8081 by default; 0 takes any that is free. Environment: HEALTH_PROBE_PORT.
     #[arg(long, value_name = "PORT")]
     pub(crate) health_probe_port: Option<u16>,

@@ -84,7 +84,7 @@ fn own_namespace(path: &str) -> Option<String> {
 }
 
 /// What the incumbent's environment takes for true.
-fn is_true(text: &str) -> bool {
+pub(crate) fn is_true(text: &str) -> bool {
     ["1", "t", "T", "true", "TRUE", "True"].contains(&text)
 }
 

@@ -56,6 +56,11 @@ impl<T> Lane<T> {
         self.queues[urgency as usize].push_back(one);
     }
 
+    /// Those that wait for their turn.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &T> {
+        self.queues.iter().flatten()
+    }
+
     /// The next to begin; `None` while there is no room, or nothing waits. It takes room until [`Lane::end`].
     pub(crate) fn next(&mut self) -> Option<T> {
         if self.free == 0 {

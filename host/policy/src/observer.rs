@@ -6,6 +6,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use plimsoll_core::allow::{AllowAnswer, AllowQuestion, Allowances};
 use plimsoll_core::rank::{
@@ -17,9 +18,10 @@ use plimsoll_core::snapshot::Snapshot;
 use crate::allow::Budgeter;
 use crate::consider::Considered;
 use crate::decide::{Decision, Ranker, RankerFacts};
+use crate::manifest::Hook;
 use crate::module::{BudgetModule, Checked, ConsolidationModule, Module};
 use crate::named::Named;
-use crate::outcome::{Called, Fault};
+use crate::outcome::{Called, Fault, Outcome};
 use crate::score::Consolidator;
 
 /// A call of a module that has ended: who was asked, what, and what came of it.
@@ -31,10 +33,12 @@ pub struct EndedCall<'c, M, Question, Raw, Typed> {
     pub question: &'c Question,
     /// The answer, as it came and checked, or why there is none, with what the call cost.
     pub called: &'c Called<Checked<Raw, Typed>>,
+    /// Time that went by until it was there.
+    pub took: Duration,
 }
 
 macro_rules! asked {
-    ($($(#[$doc:meta])* $asked:ident: $module:ty, $question:ty, $raw:ty, $typed:ty;)*) => {
+    ($($(#[$doc:meta])* $hook:ident $asked:ident: $module:ty, $question:ty, $raw:ty, $typed:ty;)*) => {
         /// A call of a module that has ended, by the question that it was asked.
         #[derive(Debug)]
         pub enum Asked<'c> {
@@ -55,6 +59,27 @@ macro_rules! asked {
                     $(Self::$asked(call) => call.called.fuel,)*
                 }
             }
+
+            /// Time that went by until the answer was there.
+            pub fn took(&self) -> Duration {
+                match self {
+                    $(Self::$asked(call) => call.took,)*
+                }
+            }
+
+            /// The class of the call.
+            pub fn outcome(&self) -> Outcome {
+                match self {
+                    $(Self::$asked(call) => call.called.outcome(),)*
+                }
+            }
+
+            /// The hook that was asked.
+            pub const fn hook(&self) -> Hook {
+                match self {
+                    $(Self::$asked(_) => Hook::$hook,)*
+                }
+            }
         }
 
         $(impl<'c> From<EndedCall<'c, $module, $question, $raw, $typed>> for Asked<'c> {
@@ -68,13 +93,13 @@ macro_rules! asked {
 // Who is asked, what, and what comes back as it came and checked.
 asked! {
     /// For prices.
-    Price: Module, PriceQuestion, PriceAnswer, Prices;
+    Rank Price: Module, PriceQuestion, PriceAnswer, Prices;
     /// For an order of launch lists.
-    Order: Module, OrderQuestion, OrderAnswer, LaunchLists;
+    Rank Order: Module, OrderQuestion, OrderAnswer, LaunchLists;
     /// For values of moves.
-    Score: ConsolidationModule, ScoreQuestion, ScoreAnswer, Verdicts;
+    Consolidate Score: ConsolidationModule, ScoreQuestion, ScoreAnswer, Verdicts;
     /// For allowances.
-    Allow: BudgetModule, AllowQuestion, AllowAnswer, Allowances;
+    Budget Allow: BudgetModule, AllowQuestion, AllowAnswer, Allowances;
 }
 
 /// Told of what policies are asked and of what is decided.
@@ -99,11 +124,13 @@ pub fn ask_observed<'o, M, Question, Raw, Typed>(
 where
     for<'c> Asked<'c>: From<EndedCall<'c, M, Question, Raw, Typed>>,
 {
+    let begun = Instant::now();
     let called = ask(module, question);
     let call = Asked::from(EndedCall {
         module,
         question,
         called: &called,
+        took: begun.elapsed(),
     });
     for observer in observers {
         observer.asked(&call);

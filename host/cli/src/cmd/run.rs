@@ -11,7 +11,7 @@ use kube::client::ClientBuilder;
 use kube::{Client, Config};
 use plimsoll_controller::lease::Leadership;
 use plimsoll_controller::policies::{self, Pools, Shadows, Shared};
-use plimsoll_controller::{Controller, Fidelity, Limits, Planner, Setup, Telemetry, provider};
+use plimsoll_controller::{Controller, Fidelity, Limits, Planner, Setup, provider};
 use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::provider::ProviderFacts;
 use plimsoll_kube::CheckError;
@@ -63,7 +63,7 @@ async fn serve(flags: &Run) -> Result<()> {
     }
     let lease = LeaseName::of(&flags.leader_election, environment_of)?;
     let limits = process::limits(&flags.process, &environment_of);
-    let telemetry = Telemetry::default();
+    let telemetry = process::telemetry(&flags.process, &environment_of);
     let memory = flags.policy_memory.as_deref().map(policy::memory);
     let engine = policy::controllers_engine(flags.large_modules, memory.transpose()?)?;
     let stopped = stopped().map_err(environment)?;
@@ -110,6 +110,7 @@ async fn serve(flags: &Run) -> Result<()> {
         generations: planner.generations(),
         shadows,
         pools: seen,
+        telemetry: telemetry.clone(),
     })
     .await
     .map_err(environment)?;

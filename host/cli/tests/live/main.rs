@@ -5,6 +5,7 @@ mod boundaries;
 mod charts;
 mod fault_plan;
 mod faults;
+mod metrics;
 mod outages;
 mod policies;
 mod pools;

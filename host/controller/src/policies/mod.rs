@@ -23,6 +23,7 @@ use tokio::sync::{Mutex, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use crate::telemetry::Telemetry;
 pub use shadows::Shadows;
 pub use status::Pools;
 use task::PolicyTask;
@@ -44,6 +45,8 @@ pub struct Shared {
     pub shadows: Shadows,
     /// The pools that there are.
     pub pools: watch::Receiver<Pools>,
+    /// Told of the calls of each.
+    pub telemetry: Telemetry,
 }
 
 /// The tasks of the Policies of a cluster.

@@ -69,10 +69,11 @@ enum Content {
 
 impl PolicyTask {
     pub(super) fn new(name: &str, shared: Arc<Shared>) -> Self {
+        let name: Arc<str> = name.into();
         Self {
-            name: name.into(),
+            calls: Arc::new(Calls::new(&name, shared.telemetry.clone())),
+            name,
             shared,
-            calls: Arc::default(),
             content: Content::Unknown,
             serving: None,
             judged: None,
@@ -118,6 +119,7 @@ impl PolicyTask {
             }
         }
         self.withdraw();
+        self.shared.telemetry.forget_policy(&self.name);
     }
 
     /// `true` if its module has been looked at, or will not be.

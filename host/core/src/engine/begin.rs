@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::commit::{CommitVerdict, PodCounts};
+use super::counts::CommandKind;
 use super::ledger::CommandAccount;
 use super::naming::ClaimPurpose;
 use super::notes::Hint;
@@ -101,6 +102,8 @@ impl Engine {
             self.notes.set_hint(member, Hint::default());
             self.dirty_claims.insert(member.clone());
         }
+        self.counts.begin(&command, &self.cluster);
+        let kind = CommandKind::of(&command);
         if let Some(past) = command.past {
             let keep = self.settings.churn.reversal_cooldown;
             self.disruption.remember(past, keep);
@@ -110,6 +113,7 @@ impl Engine {
         let members: BTreeSet<ClaimName> = command.members.into_iter().collect();
         self.queue.push(UnderWay {
             reason: command.reason,
+            kind,
             untainted: members.clone(),
             members,
             awaited,

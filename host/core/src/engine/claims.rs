@@ -3,7 +3,7 @@
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey, Purpose, Write};
 use crate::ids::ClaimName;
-use crate::lifecycle::{self, ClaimView, Instance, Step};
+use crate::lifecycle::{self, ClaimView, DeletionCause, Instance, Step};
 use crate::model::NodeClaim;
 use crate::state::PromisedTarget;
 use crate::time::{Span, Timestamp};
@@ -100,6 +100,9 @@ impl Engine {
         if step.is_expired {
             self.freshness.hold_expired(name);
         }
+        if step.deletes != self.notes.get(name).and_then(|own| own.deletes) {
+            self.notes.of(name).deletes = step.deletes;
+        }
         let mut wake = step.wake;
         let mut given = 0;
         if let Some(claim) = self.cluster.claims.get(name).cloned() {
@@ -162,25 +165,25 @@ impl Engine {
         })
     }
 
-    fn must_go(&self, claim: &NodeClaim, now: Timestamp) -> Option<&'static str> {
+    fn must_go(&self, claim: &NodeClaim, now: Timestamp) -> Option<DeletionCause> {
         let name = &claim.name;
         let notes = self.notes.get(name);
         if notes.is_some_and(|notes| notes.interrupted) {
-            return Some("its instance is being interrupted");
+            return Some(DeletionCause::Interrupted);
         }
         if notes.is_some_and(|notes| notes.vanished) {
-            return Some("its instance is gone");
+            return Some(DeletionCause::InstanceGone);
         }
         if notes.is_some_and(|notes| notes.refused) {
-            return Some("its class cannot be used");
+            return Some(DeletionCause::ClassUnusable);
         }
         // Written by the repair; of a claim that is deleted it is the grace period's.
         let is_past = claim.drained_by.is_some_and(|deadline| deadline <= now);
         if self.settings.node_repair && is_past {
-            return Some("its node is unhealthy");
+            return Some(DeletionCause::Unhealthy);
         }
         if self.queue.abandoned.contains(name) && claim.provider_id.is_none() {
-            return Some("what it replaces was not replaced whole");
+            return Some(DeletionCause::CommandIncomplete);
         }
         let excess = self.static_pools.must_go(name);
         excess.or_else(|| self.queue.must_go(name))

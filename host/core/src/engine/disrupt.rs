@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Engine;
+use super::counts::CommandKind;
 use super::failed::FailedDecisions;
 use super::notes::{DriftFound, Hint, Hints};
 use super::search_pace::{POLL, SearchPace};
@@ -63,6 +64,7 @@ enum Stage {
     /// The first command is looked at again; the rest will be.
     Confirming {
         id: u64,
+        kind: CommandKind,
         snapshot: Arc<Snapshot>,
         rest: Vec<Command>,
     },
@@ -276,10 +278,13 @@ impl Engine {
             self.disruption.stage = Stage::Resting;
             return;
         }
-        let question = DisruptionQuestion::Confirm(Box::new(commands.remove(0)));
+        let first = commands.remove(0);
+        let kind = CommandKind::of(&first);
+        let question = DisruptionQuestion::Confirm(Box::new(first));
         let (id, snapshot) = self.ask(question, now, actions);
         self.disruption.stage = Stage::Confirming {
             id,
+            kind,
             snapshot,
             rest: commands,
         };
@@ -338,11 +343,15 @@ impl Engine {
             } if open == id => self.finish_pass(decision, searched, revisions, now, actions),
             Stage::Confirming {
                 id: open,
+                kind,
                 snapshot,
                 rest,
             } if open == id => {
                 self.disruption.refused.add(decision.refused);
-                self.disruption.lapsed |= decision.commands.is_empty();
+                if decision.commands.is_empty() {
+                    self.counts.lapse(kind);
+                    self.disruption.lapsed = true;
+                }
                 if !self.may_disrupt() {
                     // Waiting pods may be given the room that was counted on, and what was counted on may be no more: looked at once
                     // more when they have theirs, and the view is fresh.

@@ -16,6 +16,7 @@ mod asked;
 mod begin;
 mod claims;
 mod commit;
+mod counts;
 mod disrupt;
 mod failed;
 mod found;
@@ -50,6 +51,7 @@ mod unschedulable;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+pub use counts::{CommandKind, CreatedClaim, EngineCounts};
 pub use input::Input;
 pub use ledger::Begun;
 pub use nominate::{Landing, Landings};
@@ -115,6 +117,7 @@ pub struct Engine {
     static_pools: StaticPools,
     statuses: StatusWatch,
     begun: Begun,
+    counts: EngineCounts,
     notes: Notes,
     /// The last event of a pod on each claim's node, as decisions are told.
     pod_events: Arc<BTreeMap<ClaimName, Timestamp>>,
@@ -155,6 +158,7 @@ impl Engine {
             static_pools: StaticPools::default(),
             statuses: StatusWatch::default(),
             begun: Begun::default(),
+            counts: EngineCounts::default(),
             notes: Notes::default(),
             pod_events: Arc::default(),
             orphans: Orphans::default(),
@@ -335,6 +339,7 @@ impl Engine {
         }
         self.orphans.due.extend(touched.orphans);
         for claim in &touched.gone_claims {
+            self.count_deleted(claim);
             self.note_end(claim, now);
             self.note_left(claim, now);
             self.note_gone_ask(claim, now);
@@ -370,6 +375,10 @@ impl Engine {
     /// Follows a claim that came, changed or went, or whose node or pool did.
     fn follow_claim(&mut self, name: &ClaimName, now: Timestamp) {
         if let Some(claim) = self.cluster.claims.get(name).cloned() {
+            self.count_created(&claim);
+            if claim.deleting.is_some() {
+                self.count_deleted(&claim);
+            }
             self.expected.settle(name);
             self.follow_launch(&claim);
             self.garbage.has_claim(now);

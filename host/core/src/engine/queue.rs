@@ -5,11 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::counts::CommandKind;
 use super::ledger::CommandAccount;
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
 use crate::ids::ClaimName;
-use crate::lifecycle::Step;
+use crate::lifecycle::{DeletionCause, Step};
 use crate::model::{ClaimPhase, DisruptionReason, MoveCost, NodeClaim, is_reschedulable};
 use crate::state::{PromisedTarget, node_of};
 use crate::time::{Span, Timestamp};
@@ -46,6 +47,8 @@ pub(super) struct CommandQueue {
 #[derive(Clone, Debug)]
 pub(super) struct UnderWay {
     pub(super) reason: DisruptionReason,
+    /// Its kind, as it began.
+    pub(super) kind: CommandKind,
     pub(super) members: BTreeSet<ClaimName>,
     /// Members whose nodes are not seen to be tainted.
     pub(super) untainted: BTreeSet<ClaimName>,
@@ -73,10 +76,10 @@ impl CommandQueue {
     }
 
     /// Why a claim is to be asked to go now.
-    pub(super) fn must_go(&self, claim: &ClaimName) -> Option<&'static str> {
+    pub(super) fn must_go(&self, claim: &ClaimName) -> Option<DeletionCause> {
         self.leaving.get(claim)?;
         let (_, reason) = self.of_member.get(claim)?;
-        Some(reason.facts().because)
+        Some(DeletionCause::Command(*reason))
     }
 
     /// `true` if room on a target is kept for pods that have not come yet.
@@ -336,6 +339,7 @@ impl Engine {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
+        self.counts.roll_back(command.kind, command.awaited.len());
         for name in command.members.clone() {
             let object = ObjectKey::Claim(name.clone());
             let words = format!("stays: {why}");

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::Engine;
 use super::begin::REPLACES_ANNOTATION;
+use super::counts::CommandKind;
 use super::ledger::CommandAccount;
 use super::queue::UnderWay;
 use crate::catalogue::launch_order;
@@ -109,6 +110,12 @@ impl CommandRecord {
             past: past(),
         })
     }
+}
+
+/// Reason of the command that a claim was bought for; `None` where it was bought for none.
+pub(super) fn command_reason(claim: &NodeClaim) -> Option<DisruptionReason> {
+    let text = claim.annotations.get(COMMAND_ANNOTATION)?;
+    CommandRecord::parse(text).map(|record| record.reason)
 }
 
 fn joined<N: ToString>(names: &BTreeSet<N>) -> String {
@@ -250,6 +257,7 @@ impl UnderWay {
         let count = bought.replacements.len();
         Self {
             reason,
+            kind: CommandKind::new(reason, members.len(), count),
             untainted: members.clone(),
             members,
             awaited: awaited.map(|claim| claim.name.clone()).collect(),

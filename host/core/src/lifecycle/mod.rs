@@ -10,6 +10,7 @@
 //!      any time: late, expired, unhealthy, interrupted, disrupted or its node deleted -> delete -> (terminate) drain -> end instance -> release
 //! ```
 
+mod deletion;
 mod disruption;
 pub mod drain;
 mod hash;
@@ -26,6 +27,7 @@ pub mod terminate;
 mod view;
 mod want;
 
+pub use deletion::DeletionCause;
 pub use disruption::{DisruptionFacts, DriftFinding};
 pub use launch::PendingLaunch;
 pub(crate) use launch::written_options;
@@ -71,11 +73,11 @@ fn advance(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     }
     let node = view.node.filter(|_| !view.ambiguous);
     if node.is_some_and(|(node, _)| node.deleting.is_some()) {
-        step.delete_claim(view, "its node was asked to go");
+        step.delete_claim(view, DeletionCause::NodeDeleted);
         return;
     }
-    if let Some(reason) = view.must_go {
-        step.delete_claim(view, reason);
+    if let Some(cause) = view.must_go {
+        step.delete_claim(view, cause);
         return;
     }
     if repair::check(view, now, step) || liveness::check(view, now, step) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{DisruptionFacts, PendingLaunch, UnhealthyNode};
+use super::{DeletionCause, DisruptionFacts, PendingLaunch, UnhealthyNode};
 use crate::action::{LaunchBatch, LaunchedInstance};
 use crate::catalogue::Market;
 use crate::ids::LaunchToken;
@@ -43,7 +43,7 @@ pub struct ClaimView<'a> {
     /// `true` if what is seen is what is there; otherwise a claim that has reached its age waits.
     pub is_fresh: bool,
     /// Why it should go now, decided elsewhere: interrupted, disrupted.
-    pub must_go: Option<&'static str>,
+    pub must_go: Option<DeletionCause>,
     /// Its node, if unhealthy; `None` otherwise, and where nodes are not repaired.
     pub unhealthy: Option<UnhealthyNode>,
     /// `true` if a command is moving it: its taint is meant.

@@ -1,6 +1,6 @@
 //! The wishes of a step, before they become orders.
 
-use super::ClaimView;
+use super::{ClaimView, DeletionCause};
 use crate::action::{
     ClaimChange, CloudCall, Finalizer, NodeChange, ObjectKey, Purpose, Request, Write,
 };
@@ -37,6 +37,8 @@ pub struct Step {
     pub is_expired: bool,
     /// `true` if the claim goes since its node has not come in time.
     pub is_late: bool,
+    /// The cause for which the claim is asked to go; `None` where it is not.
+    pub deletes: Option<DeletionCause>,
     /// Reports to people: reason and words.
     pub reports: Vec<(&'static str, String)>,
 }
@@ -110,13 +112,16 @@ impl Step {
     }
 
     /// Asks the claim to go.
-    pub fn delete_claim(&mut self, view: &ClaimView<'_>, reason: &str) {
+    pub fn delete_claim(&mut self, view: &ClaimView<'_>, cause: DeletionCause) {
         let name = &view.claim.name;
         let write = Write::DeleteClaim(name.clone());
         let request = Request::Write(write);
         self.want_of_claim(view.claim, Purpose::DeleteClaim, None, request);
-        self.reports
-            .push(("Deleting", format!("claim {name} goes: {reason}")));
+        self.reports.push((
+            "Deleting",
+            format!("claim {name} goes: {}", cause.because()),
+        ));
+        self.deletes = Some(cause);
     }
 
     /// Asks a node to go.

@@ -1,5 +1,6 @@
 //! A claim's way by data: what is asked for it as it stands, and what is said of it.
 
+mod counts;
 mod disruption;
 mod drain;
 mod foreign;
