@@ -12,6 +12,7 @@ mod pools;
 mod recorded;
 mod served;
 mod story;
+mod volumes;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

@@ -18,6 +18,7 @@ mod claims;
 mod commit;
 mod counts;
 mod disrupt;
+mod do_not_disrupt;
 mod failed;
 mod found;
 mod freshness;
@@ -70,6 +71,7 @@ use crate::state::{
 use crate::time::Timestamp;
 
 use disrupt::Disruption;
+use do_not_disrupt::ToldWishes;
 use freshness::Freshness;
 use garbage::Garbage;
 use launches::Launches;
@@ -113,6 +115,7 @@ pub struct Engine {
     recent: RecentActivity,
     undersized: UndersizedNodes,
     told_pods: ToldPods,
+    told_wishes: ToldWishes,
     spare: SpareWatch,
     static_pools: StaticPools,
     statuses: StatusWatch,
@@ -154,6 +157,7 @@ impl Engine {
             recent: RecentActivity::default(),
             undersized: UndersizedNodes::default(),
             told_pods: ToldPods::default(),
+            told_wishes: ToldWishes::default(),
             spare: SpareWatch::default(),
             static_pools: StaticPools::default(),
             statuses: StatusWatch::default(),
@@ -352,6 +356,7 @@ impl Engine {
         }
         for pod in &touched.gone_pods {
             self.retry.forget(&ObjectKey::Pod(pod.uid.clone()));
+            self.told_wishes.forget(&pod.uid);
         }
         let is_synced = self.synced.is_some();
         for claim in touched.pod_events.iter().filter(|_| is_synced) {

@@ -25,8 +25,12 @@ pub enum ConditionType {
     Initialized,
     /// The claim's node has no pods left that are waited for.
     Drained,
+    /// The claim's node has no volumes attached that are waited for.
+    VolumesDetached,
     /// The end of the claim's instance has been asked for, and the cloud has agreed.
     InstanceTerminating,
+    /// The claim's node has what was promised of it.
+    ConsistentStateFound,
     /// The claim's node has been quiet for as long as its pool wants it to be before it is consolidated; absent until then.
     Consolidatable,
     /// The claim no longer is what its pool or its class says; absent while it is.
@@ -49,12 +53,14 @@ pub enum ConditionType {
 
 impl ConditionType {
     /// Every type: of claims in the order in which one gets there, then of other objects.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Launched,
         Self::Registered,
         Self::Initialized,
         Self::Drained,
+        Self::VolumesDetached,
         Self::InstanceTerminating,
+        Self::ConsistentStateFound,
         Self::Consolidatable,
         Self::Drifted,
         Self::DisruptionReason,
@@ -81,7 +87,9 @@ impl ConditionType {
             Self::Registered => "Registered",
             Self::Initialized => "Initialized",
             Self::Drained => "Drained",
+            Self::VolumesDetached => "VolumesDetached",
             Self::InstanceTerminating => "InstanceTerminating",
+            Self::ConsistentStateFound => "ConsistentStateFound",
             Self::Consolidatable => "Consolidatable",
             Self::Drifted => "Drifted",
             Self::DisruptionReason => "DisruptionReason",
