@@ -3,16 +3,21 @@
 mod answers;
 mod boundaries;
 mod charts;
+mod consolidation;
 mod fault_plan;
 mod faults;
+mod handover;
+mod joining;
 mod metrics;
 mod outages;
 mod policies;
 mod pools;
 mod recorded;
+mod removal;
 mod served;
 mod story;
 mod volumes;
+mod workloads;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
