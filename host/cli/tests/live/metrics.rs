@@ -1,6 +1,8 @@
 //! Metrics of a cluster that launched nodes, consolidated and ended them: both dashboards find what they query, and counts are what
 //! happened.
 
+#![expect(clippy::float_cmp, reason = "counts are whole")]
+
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::Pod;
@@ -15,7 +17,7 @@ use super::served::{Asked, Served, until_bound};
 
 /// Metrics and labels that the dashboards query.
 const DASHBOARDS: &str = include_str!("dashboards.txt");
-/// Nodes that are launched, for one pod each.
+/// Nodes that are launched, for one pod each, and a small one on one of them.
 const NODES: usize = 3;
 const POOL: (&str, &str) = ("nodepool", "general");
 
@@ -85,6 +87,24 @@ fn asked() -> Asked {
         objects: vec![example_class(), pool],
         ..Asked::default()
     }
+}
+
+/// Pods that share no node with one another, each with room for a small one beside it.
+async fn run_apart(served: &Served) {
+    let pods = served.pods();
+    let labels = json!({"app": "web"});
+    for number in 0..NODES {
+        let mut pod = pending_pod(&format!("web-{number}"), "1", "1Gi");
+        pod.metadata.labels = serde_json::from_value(labels.clone()).expect("labels");
+        let apart = json!({"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [
+            {"topologyKey": "kubernetes.io/hostname", "labelSelector": {"matchLabels": labels}},
+        ]}});
+        let spec = pod.spec.as_mut().expect("a pod has one");
+        spec.affinity = serde_json::from_value(apart).expect("an affinity");
+        let made = pods.create(&PostParams::default(), &pod).await;
+        made.expect("a pod");
+    }
+    until_bound(&pods).await;
 }
 
 /// A small pod on one of the nodes, and that node's other pod ended: its node is not needed any more.
@@ -185,7 +205,7 @@ fn assert_ended(families: &Families, nodes: f64) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn dashboards_find_what_they_query_and_counts_are_what_happened() {
     let mut served = Served::start(asked()).await;
-    served.run_pods("web", NODES).await;
+    run_apart(&served).await;
     served.until_initialized().await;
     assert_eq!(served.nodes().await.len(), NODES);
     leave_a_node_underused(&served).await;

@@ -14,7 +14,7 @@ use crate::disrupt::budget::{Headcount, PoolAllowance};
 use crate::ids::PoolName;
 use crate::labels;
 use crate::lifecycle::DeletionCause;
-use crate::model::{DisruptionReason, NodeClaim};
+use crate::model::{DisruptionReason, NodeClaim, NodePool};
 use crate::snapshot::StateNode;
 use crate::state::Cluster;
 use crate::time::Timestamp;
@@ -163,10 +163,9 @@ impl Engine {
             heads.entry(pool).or_default().add(&node);
         }
         let pools = self.cluster.pools.sorted().into_iter();
-        let of_pool = |pool: &Arc<_>| {
-            let own: &crate::model::NodePool = pool;
-            let nodes = heads.get(&own.name).copied().unwrap_or_default();
-            DisruptionReason::ALL.map(|reason| PoolAllowance::of(own, reason, nodes, now))
+        let of_pool = |pool: &Arc<NodePool>| {
+            let nodes = heads.get(&pool.name).copied().unwrap_or_default();
+            DisruptionReason::ALL.map(|reason| PoolAllowance::of(pool, reason, nodes, now))
         };
         pools.flat_map(of_pool).collect()
     }

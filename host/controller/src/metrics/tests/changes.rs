@@ -1,5 +1,7 @@
 //! Counts and times: what a change of an object counts for, and that it does so once.
 
+#![expect(clippy::float_cmp, reason = "counts and whole seconds")]
+
 use plimsoll_core::action::{ActionId, Answer, ObjectKey, Purpose};
 use plimsoll_core::ids::Uid;
 use plimsoll_core::model::{

@@ -1,5 +1,7 @@
 //! Gauges: what is told of the objects that there are, and of what can be bought.
 
+#![expect(clippy::float_cmp, reason = "amounts are written as exactly as read")]
+
 use plimsoll_oracles::fixture::*;
 
 use super::*;
