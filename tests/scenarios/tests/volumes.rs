@@ -26,9 +26,8 @@ fn drained(change: impl FnOnce(&mut NodePool)) -> (Run<impl Planner>, NodeName) 
     let web = pod("web").cpu(3500).memory_mib(512);
     run.change(Change::Deploy(stage::deployment(&web, 1)));
     run.run_until(at(5 * MINUTE));
-    let mut nodes = run.nodes().map(|node| node.name.clone());
-    let node = nodes.next().expect("a node");
-    drop(nodes);
+    let node = run.nodes().next().map(|node| node.name.clone());
+    let node = node.expect("a node");
     let attached = VolumeAttachment {
         name: "csi-1".into(),
         node: node.clone(),

@@ -51,7 +51,7 @@ impl<'a> Attached<'a> {
     }
 }
 
-/// How the volumes of a drained node stand.
+/// State of the volumes of a drained node.
 pub(super) enum Detachment<'a> {
     /// None is left that is waited for.
     Done,
@@ -62,7 +62,7 @@ pub(super) enum Detachment<'a> {
 }
 
 impl<'a> Detachment<'a> {
-    /// How those of a claim's node stand.
+    /// State of those of a claim's node.
     pub(super) fn of(view: &ClaimView<'a>, now: Timestamp) -> Self {
         let left = view.attached.waited_for(&view.pods, now);
         let deadline = view.claim.drain_deadline();

@@ -7,6 +7,7 @@ mod budget_index;
 mod buffer;
 mod claim;
 mod condition;
+mod condition_type;
 mod default_spread;
 mod disruption;
 mod move_cost;
@@ -29,9 +30,8 @@ mod workload;
 pub use budget_index::BudgetIndex;
 pub use buffer::{BufferSource, BufferWindow, CapacityBuffer, PodShape, PodTemplate};
 pub use claim::{ClaimPhase, ClassRef, NodeClaim, class_label};
-pub use condition::{
-    Condition, ConditionStatus, ConditionType, Conditions, DesiredCondition, Stamp,
-};
+pub use condition::{Condition, ConditionStatus, Conditions, DesiredCondition, Stamp};
+pub use condition_type::ConditionType;
 pub use default_spread::default_constraints;
 pub use disruption::{
     Budget, BudgetNodes, ConsolidationPolicy, DisruptionReason, PoolDisruption, ReasonFacts,
