@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use plimsoll_core::action::{ConsiderRequest, SolveRequest};
+use plimsoll_core::command::Settled;
 use plimsoll_core::engine::Input;
 use plimsoll_core::snapshot::Snapshot;
 use tokio::task::JoinSet;
@@ -109,6 +110,11 @@ impl Decisions {
                 Input::Considered(id, Box::new(decision))
             })
         });
+    }
+
+    /// Tells those who look on of a command that came to its end, or to the end of the hour after it.
+    pub(crate) fn settled(&self, settled: &Settled) {
+        self.planner.settled(settled);
     }
 
     /// The next that has been made, or could not be; `None` while none is under way. Nothing is lost if the wait is given up.

@@ -209,7 +209,10 @@ impl Controller {
                 Action::Solve(request) => self.decisions.solve(request),
                 Action::Consider(request) => self.decisions.consider(*request),
                 Action::Report(report) => self.tell(&report),
-                Action::Settle(settled) => tell_of(&settled),
+                Action::Settle(settled) => {
+                    self.decisions.settled(&settled);
+                    tell_of(&settled);
+                }
             }
         }
         Ok(())
@@ -252,12 +255,14 @@ impl Controller {
 fn tell_of(settled: &Settled) {
     let dollars = |price: PricePerHour| format!("{:.4}", price.dollars());
     tracing::info!(
+        command = %settled.id,
         reason = settled.reason.as_str(),
         nodes = settled.nodes,
-        gone = settled.gone,
+        gone = settled.gone.len(),
         replacements = settled.replacements,
         predicted = dollars(settled.predicted),
         realised = dollars(settled.realised),
+        watched = %settled.watched,
         "settled, in dollars per hour at list price"
     );
 }

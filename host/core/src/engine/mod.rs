@@ -50,6 +50,7 @@ mod unschedulable;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+pub use begin::replaced_by;
 pub use input::Input;
 pub use ledger::Begun;
 pub use nominate::{Landing, Landings};
@@ -71,6 +72,7 @@ use disrupt::Disruption;
 use freshness::Freshness;
 use garbage::Garbage;
 use launches::Launches;
+use ledger::CommandLedger;
 use nominate::Nominations;
 use notes::{ClaimNotes, Notes};
 use orders::{Orders, Retry};
@@ -107,6 +109,7 @@ pub struct Engine {
     provision: Provision,
     disruption: Disruption,
     queue: CommandQueue,
+    ledger: CommandLedger,
     runaway: Runaway,
     recent: RecentActivity,
     undersized: UndersizedNodes,
@@ -147,6 +150,7 @@ impl Engine {
             provision: Provision::default(),
             disruption: Disruption::default(),
             queue: CommandQueue::default(),
+            ledger: CommandLedger::default(),
             runaway: Runaway::default(),
             recent: RecentActivity::default(),
             undersized: UndersizedNodes::default(),
@@ -185,6 +189,7 @@ impl Engine {
         self.step_claims(now, &mut actions);
         self.step_orphans(now, &mut actions);
         self.step_queue(now, &mut actions);
+        self.step_ledger(now, &mut actions);
         self.step_static_pools(now, &mut actions);
         self.step_statuses(now, &mut actions);
         self.step_launches(now, &mut actions);
@@ -210,6 +215,7 @@ impl Engine {
             self.market.next_change(),
             self.nominations.next_wake(),
             self.queue.next_wake(),
+            self.ledger.next_wake(),
             self.runaway.next_wake(),
             self.undersized
                 .next_wake(self.settings.runaway.equal_relaunches),
@@ -337,6 +343,7 @@ impl Engine {
         for claim in &touched.gone_claims {
             self.note_end(claim, now);
             self.note_left(claim, now);
+            self.account_loss(claim, now);
             self.note_gone_ask(claim, now);
             self.forget_claim(&claim.name);
         }
