@@ -97,8 +97,8 @@ fn loaded(flags: &flags::Explain) -> Result<Loaded> {
 /// The row of the node of that name.
 fn node_row(snapshot: &Snapshot, name: &str) -> Result<usize> {
     let objects = || snapshot.nodes.iter().map(|row| row.node.as_ref());
-    let named = |node: &Option<&Arc<Node>>| node.is_some_and(|it| it.name.as_str() == name);
-    objects().position(|node| named(&node)).with_context(|| {
+    let is_meant = |node: Option<&Arc<Node>>| node.is_some_and(|it| it.name.as_str() == name);
+    objects().position(is_meant).with_context(|| {
         let names = objects().flatten().map(|node| node.name.as_str());
         format!(
             "there is no node {name} in the snapshot{}",

@@ -125,9 +125,9 @@ impl NodeExplanation {
         let node = &snapshot.nodes[row];
         let rows = snapshot.pods_by_node();
         let on_it = rows.get(row).into_iter().flatten();
-        let on_it: Vec<&Pod> = on_it.map(|row| snapshot.pods[*row].as_ref()).collect();
-        let (daemons, pods): (Vec<&Pod>, Vec<&Pod>) = (on_it.iter())
-            .filter(|pod| pod.is_active())
+        let on_it = on_it.map(|row| snapshot.pods[*row].as_ref());
+        let (daemons, pods): (Vec<&Pod>, Vec<&Pod>) = on_it
+            .filter(|pod: &&Pod| pod.is_active())
             .partition(|pod| pod.is_owned_by(OwnerKind::DaemonSet));
         let mut requests = Resources::default();
         for pod in pods.iter().chain(&daemons) {

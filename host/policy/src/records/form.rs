@@ -224,22 +224,26 @@ pub struct LedgerLine {
 impl LedgerLine {
     /// The line of a command.
     pub fn of(settled: &Settled) -> Self {
-        let texts = |names: &mut dyn Iterator<Item = &str>| names.map(str::to_owned).collect();
         Self {
             command: settled.id.to_string(),
             reason: settled.reason.as_str().to_owned(),
-            pools: texts(&mut settled.pools.iter().map(|name| name.as_str())),
+            pools: texts(&settled.pools),
             begun: settled.begun.millis(),
             ended: settled.ended.millis(),
             nodes: settled.nodes,
-            gone: texts(&mut settled.gone.iter().map(|name| name.as_str())),
-            came: texts(&mut settled.came.iter().map(|name| name.as_str())),
-            bought_since: texts(&mut settled.bought_since.iter().map(|name| name.as_str())),
+            gone: texts(&settled.gone),
+            came: texts(&settled.came),
+            bought_since: texts(&settled.bought_since),
             predicted: settled.predicted.nanos(),
             realised: settled.realised.nanos(),
             watched: settled.watched.millis(),
         }
     }
+}
+
+fn texts<Name: ToString>(names: impl IntoIterator<Item = Name>) -> Vec<String> {
+    let names = names.into_iter();
+    names.map(|name| name.to_string()).collect()
 }
 
 /// JSON Schema of one line.
