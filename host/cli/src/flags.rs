@@ -195,9 +195,14 @@ pub(crate) struct Replay {
 pub(crate) enum Subject {
     /// A pod, by namespace/name, or by name where that is unique.
     Pod,
-    /// A NodeClaim of the plan, by its name or by its number in the plan, from 0.
+    /// A node, by its name: what it is and carries, and whether it goes now.
+    Node,
+    /// A NodeClaim of the cluster by its name, or one of the plan by its name or its number in the plan, from 0.
     #[value(name = "nodeclaim")]
     Claim,
+    /// A NodePool, by its name: what it may buy, has bought, and lets be disrupted.
+    #[value(name = "nodepool")]
+    Pool,
 }
 
 #[derive(Debug, Args)]
@@ -219,8 +224,12 @@ pub(crate) struct Explain {
     #[cfg(feature = "live")]
     #[command(flatten)]
     pub(crate) sold: Sold,
+    /// Policy: rank=, consolidate= or budget= and the name of a shipped policy, a .wasm file, or a crate's folder (built first); settings
+    /// follow as ,KEY=VALUE. Repeat the flag for other hooks and for further budgets.
+    #[arg(long, value_name = "SPEC", default_value = "rank=list-price")]
+    pub(crate) policy: Vec<String>,
     #[command(flatten)]
-    pub(crate) planning: Planning,
+    pub(crate) deciding: Deciding,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,

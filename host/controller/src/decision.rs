@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use plimsoll_core::action::{ConsiderRequest, SolveRequest};
+use plimsoll_core::command::Settled;
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::Uid;
 use plimsoll_core::plan::Plan;
@@ -201,6 +202,11 @@ impl Decisions {
             },
         });
         open.collect()
+    }
+
+    /// Tells those who look on of a command that came to its end, or to the end of the hour after it.
+    pub(crate) fn settled(&self, settled: &Settled) {
+        self.planner.settled(settled);
     }
 
     /// The next that has been made, or could not be; `None` while none is under way. Nothing is lost if the wait is given up.

@@ -247,6 +247,7 @@ impl Controller {
                 Action::Report(report) => self.tell(&report),
                 Action::Settle(settled) => {
                     self.meters.settled(&settled);
+                    self.decisions.settled(&settled);
                     tell_of(&settled);
                 }
             }
@@ -291,12 +292,14 @@ impl Controller {
 fn tell_of(settled: &Settled) {
     let dollars = |price: PricePerHour| format!("{:.4}", price.dollars());
     tracing::info!(
+        command = %settled.id,
         reason = settled.reason.as_str(),
         nodes = settled.nodes,
-        gone = settled.gone,
+        gone = settled.gone.len(),
         replacements = settled.replacements,
         predicted = dollars(settled.predicted),
         realised = dollars(settled.realised),
+        watched = %settled.watched,
         "settled, in dollars per hour at list price"
     );
 }

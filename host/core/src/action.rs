@@ -38,8 +38,8 @@ pub enum Action {
     Consider(Box<ConsiderRequest>),
     /// Tell people.
     Report(Event),
-    /// Record what a command came to.
-    Settle(Settled),
+    /// Record what a command came to: at its end, and once more an hour later where it was made to save.
+    Settle(Box<Settled>),
 }
 
 /// A decision to be made on another thread, or at once.

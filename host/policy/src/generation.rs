@@ -12,7 +12,8 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::command::DisruptionQuestion;
+use plimsoll_core::command::{DisruptionQuestion, Settled};
+use plimsoll_core::disrupt::outlook::Outlook;
 use plimsoll_core::model::{LabelSelector, NodePool};
 use plimsoll_core::plan::Note;
 use plimsoll_core::schedule::{self, Session};
@@ -21,7 +22,7 @@ use plimsoll_core::snapshot::Snapshot;
 use crate::allow::Budgeter;
 use crate::any::AnyModule;
 use crate::bindings::{Bindings, Part};
-use crate::consider::{Advisers, Considered, consider};
+use crate::consider::{Advisers, Considered, consider, outlooks};
 use crate::decide::{Decision, Ranker, decide_within};
 use crate::manifest::Hook;
 use crate::module::{BudgetModule, ConsolidationModule, Module};
@@ -202,6 +203,32 @@ impl Generation {
         question: &DisruptionQuestion,
         session: &Session,
     ) -> Considered {
+        let considered = self.advised(snapshot, |advisers| {
+            consider(snapshot, question, advisers, session)
+        });
+        for observer in &self.observers {
+            observer.considered(snapshot, &considered);
+        }
+        considered
+    }
+
+    /// Outlooks of the nodes in these rows of a snapshot: whether each goes now, and otherwise why not; the session as in
+    /// [`Generation::plan`].
+    pub fn outlooks(&self, snapshot: &Snapshot, rows: &[usize], session: &Session) -> Vec<Outlook> {
+        let mut found = Vec::new();
+        self.advised(snapshot, |advisers| {
+            found = outlooks(snapshot, rows, advisers, session);
+            Considered::default()
+        });
+        found
+    }
+
+    /// Considers with the policies that serve; what went wrong with any of them is in the result.
+    fn advised(
+        &self,
+        snapshot: &Snapshot,
+        consider: impl FnOnce(&Advisers<'_>) -> Considered,
+    ) -> Considered {
         let ranks = self.rank.parts(snapshot);
         let scores = self.consolidate.parts(snapshot);
         let allows = self.budget.parts(snapshot);
@@ -225,7 +252,7 @@ impl Generation {
             },
             budgeters: &budgeters,
         };
-        let mut considered = consider(snapshot, question, &advisers, session);
+        let mut considered = consider(&advisers);
         for failed in ranked
             .failures
             .take()
@@ -240,10 +267,14 @@ impl Generation {
             .chain(scores.iter().filter_map(stood_in))
             .chain(allows.iter().filter_map(stood_in));
         considered.notes.extend(stood_in);
-        for observer in &self.observers {
-            observer.considered(snapshot, &considered);
-        }
         considered
+    }
+
+    /// Tells those who look on of a command that came to its end, or to the end of the hour after it.
+    pub fn settled(&self, settled: &Settled) {
+        for observer in &self.observers {
+            observer.settled(settled);
+        }
     }
 
     /// Pools that ask by name for policies that are not there: none of their nodes goes for what can wait.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use plimsoll_core::allow::{AllowAnswer, AllowQuestion, Allowances};
+use plimsoll_core::command::Settled;
 use plimsoll_core::rank::{
     LaunchLists, OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion, Prices,
 };
@@ -112,6 +113,9 @@ pub trait Observer: fmt::Debug + Send + Sync {
 
     /// Disruption was decided for a snapshot.
     fn considered(&self, _snapshot: &Snapshot, _considered: &Considered) {}
+
+    /// A command came to its end, or to the end of the hour after it.
+    fn settled(&self, _settled: &Settled) {}
 }
 
 /// Puts a question to a module and tells whoever looks on what came of it.

@@ -13,6 +13,7 @@ mod forgets;
 mod found;
 mod laws;
 mod learned;
+mod ledger;
 mod nominations;
 mod pool_status;
 mod repair;

@@ -74,9 +74,15 @@ impl DisruptionMeters {
     pub(crate) fn settled(&mut self, settled: &Settled) {
         let own = self.settled.entry(settled.reason.facts().label);
         let own = own.or_default();
+        if settled.is_realised() {
+            own.realised += settled.realised;
+            return;
+        }
         own.count += 1;
         own.predicted += settled.predicted;
-        own.realised += settled.realised;
+        if !settled.reason.facts().saves {
+            own.realised += settled.realised;
+        }
     }
 
     pub(crate) fn write(

@@ -4,7 +4,7 @@ mod settled;
 
 use std::fmt;
 
-pub use settled::Settled;
+pub use settled::{CommandId, Settled, WATCHED};
 
 use serde::{Deserialize, Serialize};
 

@@ -19,6 +19,7 @@ use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
 use crate::command::Command;
 use crate::ids::{ClaimName, Uid};
+use crate::model::NodeClaim;
 use crate::plan::{PlannedClaim, Target as Place};
 use crate::snapshot::Snapshot;
 use crate::state::{Cluster, PromisedTarget};
@@ -26,6 +27,14 @@ use crate::time::Timestamp;
 
 /// Annotation of a claim with the claims that it replaces, comma separated.
 pub(super) const REPLACES_ANNOTATION: &str = "plimsoll.dev/replaces";
+
+/// Claims that a claim was bought to replace, as they are written on it; empty where it was bought for none.
+pub fn replaced_by(claim: &NodeClaim) -> Vec<ClaimName> {
+    let written = claim.annotations.get(REPLACES_ANNOTATION);
+    let names = written.map_or("", AsRef::as_ref).split(',');
+    let names = names.filter(|name| !name.is_empty());
+    names.map(ClaimName::from).collect()
+}
 
 /// All that the replacements of a command have in common.
 struct ReplacementMarks {
@@ -76,7 +85,7 @@ impl Engine {
         }
         let mut targets = BTreeSet::new();
         let mut awaited = BTreeSet::new();
-        let mut account = CommandAccount::open(&command, now);
+        let mut account = CommandAccount::open(&command, &self.cluster, now);
         let marks = ReplacementMarks::of(&command, &self.cluster, now);
         for (place, pods) in pod_counts {
             match place {
@@ -111,6 +120,7 @@ impl Engine {
         self.begun
             .add(command.reason, command.members.len(), command.list_saving);
         let members: BTreeSet<ClaimName> = command.members.into_iter().collect();
+        let account = self.ledger.open(account);
         self.queue.push(UnderWay {
             reason: command.reason,
             kind,

@@ -310,7 +310,8 @@ impl Engine {
         (id, snapshot)
     }
 
-    fn activity(&self, now: Timestamp) -> Activity {
+    /// Facts beside the objects that decisions about disruption read.
+    pub(super) fn activity(&self, now: Timestamp) -> Activity {
         let promised = self.promises.targets().into_iter();
         let promised = promised.filter_map(|target| match target {
             PromisedTarget::Claim(name) => Some(name),

@@ -52,6 +52,7 @@ mod unschedulable;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+pub use begin::replaced_by;
 pub use counts::{CommandKind, CreatedClaim, EngineCounts};
 pub use input::Input;
 pub use ledger::Begun;
@@ -75,6 +76,7 @@ use do_not_disrupt::ToldWishes;
 use freshness::Freshness;
 use garbage::Garbage;
 use launches::Launches;
+use ledger::CommandLedger;
 use nominate::Nominations;
 use notes::{ClaimNotes, Notes};
 use orders::{Orders, Retry};
@@ -111,6 +113,7 @@ pub struct Engine {
     provision: Provision,
     disruption: Disruption,
     queue: CommandQueue,
+    ledger: CommandLedger,
     runaway: Runaway,
     recent: RecentActivity,
     undersized: UndersizedNodes,
@@ -153,6 +156,7 @@ impl Engine {
             provision: Provision::default(),
             disruption: Disruption::default(),
             queue: CommandQueue::default(),
+            ledger: CommandLedger::default(),
             runaway: Runaway::default(),
             recent: RecentActivity::default(),
             undersized: UndersizedNodes::default(),
@@ -193,6 +197,7 @@ impl Engine {
         self.step_claims(now, &mut actions);
         self.step_orphans(now, &mut actions);
         self.step_queue(now, &mut actions);
+        self.step_ledger(now, &mut actions);
         self.step_static_pools(now, &mut actions);
         self.step_statuses(now, &mut actions);
         self.step_launches(now, &mut actions);
@@ -218,6 +223,7 @@ impl Engine {
             self.market.next_change(),
             self.nominations.next_wake(),
             self.queue.next_wake(),
+            self.ledger.next_wake(),
             self.runaway.next_wake(),
             self.undersized
                 .next_wake(self.settings.runaway.equal_relaunches),
@@ -346,6 +352,7 @@ impl Engine {
             self.count_deleted(claim);
             self.note_end(claim, now);
             self.note_left(claim, now);
+            self.account_loss(claim, now);
             self.note_gone_ask(claim, now);
             self.forget_claim(&claim.name);
         }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::counts::CommandKind;
-use super::ledger::CommandAccount;
+use super::ledger::AccountKey;
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
 use crate::ids::ClaimName;
@@ -54,7 +54,7 @@ pub(super) struct UnderWay {
     pub(super) untainted: BTreeSet<ClaimName>,
     /// Replacements that are not ready yet.
     pub(super) awaited: BTreeSet<ClaimName>,
-    pub(super) account: CommandAccount,
+    pub(super) account: AccountKey,
     /// Where room is kept for the pods.
     pub(super) targets: BTreeSet<PromisedTarget>,
     pub(super) begun: Timestamp,
@@ -205,7 +205,7 @@ impl Engine {
                 let is_gone = gone.contains(name) || self.cluster.claims.get(name).is_none();
                 if is_gone && command.members.contains(name) {
                     if command.drains {
-                        command.account.goes(name);
+                        self.ledger.goes(command.account, name);
                     }
                     self.let_go(&mut command, name);
                 }
@@ -222,13 +222,7 @@ impl Engine {
             }
             if command.members.is_empty() {
                 self.queue.close(number, &command);
-                let came = |name: &ClaimName| {
-                    let claim = self.cluster.claims.get(name)?;
-                    claim.deleting.is_none().then_some(&claim.labels)
-                };
-                let provider = self.market.catalogues().provider();
-                let settled = command.account.close(provider, came, now);
-                actions.push(Action::Settle(settled));
+                self.settle(command.account, now, actions);
             } else {
                 self.queue.commands.insert(number, command);
             }
@@ -307,6 +301,9 @@ impl Engine {
     /// Nothing is missing any more: the nodes are asked to go. An empty one that pods have come to meanwhile stays.
     fn drain(&mut self, command: &mut UnderWay, now: Timestamp, actions: &mut Vec<Action>) {
         command.drains = true;
+        if command.reason.facts().saves {
+            self.account_drain(command.account, &command.members);
+        }
         for name in command.members.clone() {
             let claim = self.cluster.claims.get(&name);
             let is_used = claim.is_some_and(|claim| !self.is_empty(claim));

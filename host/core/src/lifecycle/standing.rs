@@ -8,7 +8,7 @@ use super::view::is_marked;
 use super::{ClaimView, Step, consistency, terminate};
 use crate::action::{ClaimChange, ObjectKey, Purpose};
 use crate::labels;
-use crate::model::{ClaimPhase, ConditionStatus, ConditionType, DesiredCondition};
+use crate::model::{ClaimPhase, ConditionStatus, ConditionType, DesiredCondition, Node, NodeClaim};
 use crate::time::Timestamp;
 
 const NOT_FOUND: &str = "Node not registered with cluster";
@@ -66,6 +66,39 @@ fn uninitialized(view: &ClaimView<'_>) -> Option<DesiredCondition> {
         lack(view.claim, node, &node.taints).filter(|_| !is_marked(node, labels::INITIALIZED))?;
     let words = lack.to_string();
     Some(DesiredCondition::unknown(kind, lack.reason(), &words))
+}
+
+/// The condition that a claim has to reach next and why it has not, as its objects tell; `None` once it has reached all. What
+/// the cloud last answered stands in the claim's own condition.
+pub fn next_condition(claim: &NodeClaim, node: Option<&Node>) -> Option<DesiredCondition> {
+    let absent = |kind| DesiredCondition::unknown(kind, "NodeNotFound", NOT_FOUND);
+    let (kind, known) = match claim.phase() {
+        ClaimPhase::Created => (ConditionType::Launched, None),
+        ClaimPhase::Launched => {
+            let kind = ConditionType::Registered;
+            (kind, node.is_none().then(|| absent(kind)))
+        }
+        ClaimPhase::Registered => {
+            let kind = ConditionType::Initialized;
+            let lacking = |node: &Node| {
+                let lack = lack(claim, node, &node.taints)?;
+                Some(DesiredCondition::unknown(
+                    kind,
+                    lack.reason(),
+                    &lack.to_string(),
+                ))
+            };
+            (kind, node.map_or_else(|| Some(absent(kind)), lacking))
+        }
+        ClaimPhase::Initialized => return None,
+    };
+    let said = claim.conditions.get(kind);
+    let said = said.map(|said| DesiredCondition::repeated(kind, said));
+    Some(
+        known
+            .or(said)
+            .unwrap_or_else(|| DesiredCondition::awaited(kind)),
+    )
 }
 
 /// Asks for what is to be said of a claim as it stands, unless it is said already, or a change of the claim is on its way.

@@ -188,8 +188,8 @@ fn nodes_of_static_pools_are_neither_empty_nor_underutilised() {
         let snapshot = world.snapshot();
         assert!(pass(&snapshot).commands.is_empty());
         assert_eq!(
-            explain(&snapshot, 0).as_deref(),
-            Some("not consolidated now: its pool keeps a fixed number of nodes")
+            outlook(&snapshot, 0).to_string(),
+            "not consolidated now: its pool keeps a fixed number of nodes"
         );
     }
 }
