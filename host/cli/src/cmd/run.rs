@@ -110,6 +110,7 @@ async fn serve(flags: &Run) -> Result<()> {
         generations: planner.generations(),
         shadows,
         pools: seen,
+        telemetry: telemetry.clone(),
     })
     .await
     .map_err(environment)?;

@@ -11,6 +11,7 @@ mod pools;
 mod recorded;
 mod served;
 mod story;
+mod swaps;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
