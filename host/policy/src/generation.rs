@@ -22,6 +22,7 @@ use plimsoll_core::snapshot::Snapshot;
 use crate::allow::Budgeter;
 use crate::any::AnyModule;
 use crate::bindings::{Bindings, Part};
+use crate::breaker::Breaker;
 use crate::consider::{Advisers, Considered, consider, outlooks};
 use crate::decide::{Decision, Ranker, decide_within};
 use crate::manifest::Hook;
@@ -101,7 +102,7 @@ impl Generation {
         let budget = policies.budget.into_iter().map(Successor::Budget);
         for successor in rank.into_iter().chain(consolidate).chain(budget) {
             let binding = first.unused_binding(&successor);
-            first.put(&binding, successor);
+            first.put(&binding, successor, Breaker::default());
         }
         first
     }
@@ -124,10 +125,15 @@ impl Generation {
         self.number
     }
 
-    /// The generation after this one, in which a module serves under a name. The others keep their health.
-    pub(crate) fn succeeded_by(&self, binding: &Binding, successor: Successor) -> Self {
+    /// The generation after this one, in which a module of that health serves under a name. The others keep theirs.
+    pub(crate) fn succeeded_by(
+        &self,
+        binding: &Binding,
+        successor: Successor,
+        health: Breaker,
+    ) -> Self {
         let mut next = self.next();
-        next.put(binding, successor);
+        next.put(binding, successor, health);
         next
     }
 
@@ -160,7 +166,7 @@ impl Generation {
         next
     }
 
-    fn put(&mut self, binding: &Binding, successor: Successor) {
+    fn put(&mut self, binding: &Binding, successor: Successor, health: Breaker) {
         let Binding {
             name,
             serves,
@@ -169,15 +175,16 @@ impl Generation {
         let observers: Vec<_> = self.observers.iter().cloned().chain(observer).collect();
         match successor {
             Successor::Rank(module) => {
-                self.rank.put(&name, serves, Observed { module, observers });
+                let module = Observed { module, observers };
+                self.rank.put(&name, serves, module, health);
             }
             Successor::Consolidate(module) => {
                 let module = Observed { module, observers };
-                self.consolidate.put(&name, serves, module);
+                self.consolidate.put(&name, serves, module, health);
             }
             Successor::Budget(module) => {
-                self.budget
-                    .put(&name, serves, Observed { module, observers });
+                let module = Observed { module, observers };
+                self.budget.put(&name, serves, module, health);
             }
         }
     }
@@ -280,15 +287,24 @@ impl Generation {
     /// Pools that ask by name for policies that are not there: none of their nodes goes for what can wait.
     fn held(&self, snapshot: &Snapshot) -> Vec<Held> {
         let missing = |pool: &Arc<NodePool>| {
-            let rank = self.rank.missing(pool);
-            let consolidate = rank.or_else(|| self.consolidate.missing(pool));
-            let policy = consolidate.or_else(|| self.budget.missing(pool))?;
+            let (_, policy) = self.missing(pool)?;
             Some(Held {
                 pool: pool.name.clone(),
                 policy: Arc::clone(policy),
             })
         };
         snapshot.pools.iter().filter_map(missing).collect()
+    }
+
+    /// The first policy that a pool asks for by name and that does not serve, with its hook; `None` where all do.
+    pub fn missing<'p>(&self, pool: &'p NodePool) -> Option<(Hook, &'p Arc<str>)> {
+        let of = |hook| match hook {
+            Hook::Rank => self.rank.missing(pool),
+            Hook::Consolidate => self.consolidate.missing(pool),
+            Hook::Budget => self.budget.missing(pool),
+        };
+        let mut hooks = Hook::ALL.into_iter();
+        hooks.find_map(|hook| Some((hook, of(hook)?)))
     }
 
     /// Names of the policies of a hook that answer for a pool: of budgets all, of the other hooks at most one.

@@ -17,6 +17,7 @@ use plimsoll_core::score::{ScoreAnswer, ScoreQuestion, Verdicts};
 use plimsoll_core::snapshot::Snapshot;
 
 use crate::allow::Budgeter;
+use crate::breaker::Turn;
 use crate::consider::Considered;
 use crate::decide::{Decision, Ranker, RankerFacts};
 use crate::manifest::Hook;
@@ -51,6 +52,13 @@ macro_rules! asked {
             pub fn failed(&self) -> bool {
                 match self {
                     $(Self::$asked(call) => call.called.result.is_err(),)*
+                }
+            }
+
+            /// Why there is no answer that counts; `None` where there is one.
+            pub fn fault(&self) -> Option<&Fault> {
+                match self {
+                    $(Self::$asked(call) => call.called.result.as_ref().err(),)*
                 }
             }
 
@@ -108,6 +116,9 @@ pub trait Observer: fmt::Debug + Send + Sync {
     /// A module was asked and has answered, or has failed to.
     fn asked(&self, _call: &Asked<'_>) {}
 
+    /// A module was set aside since it keeps failing, or is followed again. Of use to those who are told of one module alone.
+    fn turned(&self, _turn: Turn) {}
+
     /// A plan was decided for a snapshot.
     fn planned(&self, _snapshot: &Snapshot, _decision: &Decision) {}
 
@@ -147,6 +158,18 @@ where
 pub(crate) struct Observed<M> {
     pub(crate) module: M,
     pub(crate) observers: Vec<Arc<dyn Observer>>,
+}
+
+/// Whoever has observers who are told of its health.
+pub(crate) trait Observable {
+    /// The observers.
+    fn observers(&self) -> &[Arc<dyn Observer>];
+}
+
+impl<M> Observable for Observed<M> {
+    fn observers(&self) -> &[Arc<dyn Observer>] {
+        &self.observers
+    }
 }
 
 impl<M> Observed<M> {

@@ -16,6 +16,7 @@ mod recorded;
 mod removal;
 mod served;
 mod story;
+mod swaps;
 mod volumes;
 mod workloads;
 

@@ -248,7 +248,7 @@ families! {
     LEDGER_COMMANDS = counter "plimsoll_ledger_commands_total" ["reason"]
         "Disruption commands that have come to their end.";
     LEDGER_SAVING = gauge "plimsoll_ledger_saving_dollars_per_hour" ["reason", "kind"]
-        "Saving of those commands at list prices, in all: predicted when they began, realised at their end.";
+        "Saving of those commands at list prices, in all: predicted when they began, realised at their end, or in the hour after for those that are made to save.";
     POLICY_CALLS = counter "plimsoll_policy_calls_total" ["policy", "hook"]
         "Questions that were put to a policy.";
     POLICY_FAULTS = counter "plimsoll_policy_faults_total" ["policy", "hook", "fault"]

@@ -2,7 +2,7 @@
 
 use plimsoll_api::Interner;
 use plimsoll_api::convert::selector;
-use plimsoll_api::kinds::Policy;
+use plimsoll_api::kinds::{Policy, RememberedModule};
 use plimsoll_core::hook::PolicySettings;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::LabelSelector;
@@ -84,6 +84,26 @@ impl Wanted {
 }
 
 impl ModuleSpec {
+    /// A module of that digest with these settings, as it is remembered.
+    pub(super) fn remembered(&self, digest: &str) -> RememberedModule {
+        RememberedModule {
+            digest: digest.to_owned(),
+            settings: self.settings.iter().cloned().collect(),
+        }
+    }
+
+    /// The same ConfigMap for another module: one that is remembered.
+    pub(super) fn of_remembered(&self, module: &RememberedModule) -> Self {
+        let settings = module.settings.iter();
+        Self {
+            configmap: self.configmap.clone(),
+            sha256: Some(module.digest.clone()),
+            settings: settings
+                .map(|(key, text)| (key.clone(), text.clone()))
+                .collect(),
+        }
+    }
+
     /// The settings, by the schema of the module at hand.
     pub(super) fn settings(&self, schema: &Schema) -> Result<PolicySettings, Refusal> {
         let read = |(key, text): &(String, String)| Ok((key.clone(), schema.read(key, text)?));

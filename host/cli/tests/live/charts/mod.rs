@@ -45,6 +45,7 @@ async fn it_serves_with_the_arguments_environment_rights_and_probes_of_the_chart
     installed.until_good(Some(metrics)).await;
     place_own_pods(&installed).await;
     installed.keep_room().await;
+    installed.end_policy().await;
 
     // One pod that may be evicted, and one that no budget lets go before its claim's time is over.
     let budget = json!({
