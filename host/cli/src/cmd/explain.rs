@@ -115,8 +115,8 @@ fn claim_row(snapshot: &Snapshot, name: &str) -> Option<usize> {
 
 /// The NodePool of that name.
 fn pool<'s>(snapshot: &'s Snapshot, name: &str) -> Result<&'s NodePool> {
-    let pool = snapshot.pool(name).map(AsRef::as_ref);
-    pool.with_context(|| {
+    let pool = snapshot.pool(name);
+    pool.map(|pool| &**pool).with_context(|| {
         let names = snapshot.pools.iter().map(|pool| pool.name.as_str());
         format!(
             "there is no NodePool {name} in the snapshot{}",

@@ -160,7 +160,7 @@ fn the_first_rule_that_keeps_a_node_is_told() {
         &cluster(AT_ONCE, &bare),
         "not disrupted now: it has not initialised",
     );
-    let command = ", plimsoll.dev/replaces: c-n1, plimsoll.dev/command: \"reason=Underutilized begun=1795253395000 replacements=1 saving=1\"";
+    let command = ", plimsoll.dev/replaces: c-n1, plimsoll.dev/command: \"reason=Underutilized begun=1795253340000 replacements=1 saving=1\"";
     let replaced = oversized("", "") + &node("n2", "small", 2, "", command);
     n1_ends(
         &cluster(AT_ONCE, &replaced),

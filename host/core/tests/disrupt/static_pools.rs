@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use plimsoll_core::command::{Command, Decision, DisruptionQuestion, HeldAs};
-use plimsoll_core::disrupt::{consider, explain};
+use plimsoll_core::disrupt::consider;
+use plimsoll_core::disrupt::outlook::outlook;
 use plimsoll_core::labels;
 use plimsoll_core::model::{
     Budget, BudgetNodes, ClaimPhase, Conditions, DisruptionReason, DoNotDisrupt, NodeClaim,
