@@ -313,37 +313,32 @@ async fn pods_that_need_no_node_get_none_and_nodes_of_others_are_left_alone() {
         .create(&PostParams::default(), &fake_node("base", "4", "16Gi"))
         .await;
     made.expect("a node");
-    let make = async |name: &str, cpu: &str, more: Value| {
-        let mut pod = serde_json::to_value(pending_pod(name, cpu, "1Gi")).expect("JSON");
-        for (field, value) in more.as_object().into_iter().flatten() {
-            pod["spec"][field] = value.clone();
-        }
-        let pod: Pod = serde_json::from_value(pod).expect("a pod");
-        let made = served.pods().create(&PostParams::default(), &pod).await;
-        made.expect("a pod");
-    };
-    let mut fargate = fake_node("fargate", "64", "256Gi");
-    let kind = (
-        "eks.amazonaws.com/compute-type".to_owned(),
-        "fargate".to_owned(),
-    );
-    fargate.labels_mut().extend([kind.clone()]);
-    let taint = json!({"taints": [{"key": kind.0, "value": kind.1, "effect": "NoSchedule"}]});
-    fargate.spec = serde_json::from_value(taint).expect("a spec");
     let made = nodes(&served)
-        .create(&PostParams::default(), &fargate)
+        .create(&PostParams::default(), &fargate())
         .await;
     made.expect("a node");
-    make("fits", "1", json!({})).await;
+    let usable = until("the node to be usable", PATIENCE, async || {
+        let spec = nodes(&served).get("base").await?.spec.unwrap_or_default();
+        Ok(spec.taints.unwrap_or_default().is_empty().then_some(()))
+    });
+    usable.await.expect("usable");
+    make(&served, "fits", "1", json!({})).await;
     until_bound(&served.pods()).await;
     make(
+        &served,
         "gated",
         "8",
         json!({"schedulingGates": [{"name": "example.com/later"}]}),
     )
     .await;
-    make("others", "8", json!({"schedulerName": "other-scheduler"})).await;
-    make("large", "6", json!({})).await;
+    make(
+        &served,
+        "others",
+        "8",
+        json!({"schedulerName": "other-scheduler"}),
+    )
+    .await;
+    make(&served, "large", "6", json!({})).await;
     let bound = until("the large pod to be bound", PATIENCE, async || {
         let pod = served.pods().get("large").await?;
         Ok(pod.spec.and_then(|spec| spec.node_name))
@@ -355,6 +350,7 @@ async fn pods_that_need_no_node_get_none_and_nodes_of_others_are_left_alone() {
         place.and_then(|spec| spec.node_name).as_deref(),
         Some("base")
     );
+
     // Its own node goes when the large pod has gone; the other stays, empty as it is.
     served.end_pods().await;
     let gone = until("our node to go", PATIENCE, async || {
@@ -371,6 +367,43 @@ async fn pods_that_need_no_node_get_none_and_nodes_of_others_are_left_alone() {
         |call: &&Call| call.is_write() && call.name.as_ref().is_some_and(|it| names.contains(it));
     assert_eq!(served.proxy.calls().iter().find(is_about), None);
     served.end();
+}
+
+/// Makes a pod with more in its spec.
+async fn make(served: &Served, name: &str, cpu: &str, more: Value) {
+    let mut pod = serde_json::to_value(pending_pod(name, cpu, "1Gi")).expect("JSON");
+    for (field, value) in more.as_object().into_iter().flatten() {
+        pod["spec"][field] = value.clone();
+    }
+    let pod: Pod = serde_json::from_value(pod).expect("a pod");
+    let made = served.pods().create(&PostParams::default(), &pod).await;
+    made.expect("a pod");
+}
+
+/// A large node that only some pods tolerate.
+fn fargate() -> Node {
+    let mut node = fake_node("fargate", "64", "256Gi");
+    let (key, value) = ("eks.amazonaws.com/compute-type", "fargate");
+    let labels = node.labels_mut();
+    labels.insert(key.to_owned(), value.to_owned());
+    let spec = json!({"taints": [{"key": key, "value": value, "effect": "NoSchedule"}]});
+    node.spec = serde_json::from_value(spec).expect("a spec");
+    node
+}
+
+/// Waits until the scheduler has no node for a pod of the daemon `agent`; its name.
+async fn until_refused(served: &Served) -> String {
+    let refused = until("the daemon to be refused", PATIENCE, async || {
+        let agents = ListParams::default().labels("app=agent");
+        let pods = served.pods().list(&agents).await?.items;
+        let is_refused = |pod: &&Pod| {
+            let conditions = pod.status.as_ref().and_then(|it| it.conditions.as_ref());
+            let mut conditions = conditions.into_iter().flatten();
+            conditions.any(|it| it.reason.as_deref() == Some("Unschedulable"))
+        };
+        Ok(pods.iter().find(is_refused).map(ResourceExt::name_any))
+    });
+    refused.await.expect("refused")
 }
 
 /// T02: a new daemon that full nodes cannot hold buys nothing, and nodes that come later have its room.
@@ -393,23 +426,7 @@ async fn a_new_daemon_buys_nothing_for_full_nodes_and_has_room_on_later_ones() {
     until_bound(&served.pods()).await;
     let agent = daemon_set("agent", ("200m", "64Mi"));
     apply(&served.client, &agent).await.expect("applied");
-    let refused = until("the daemon to be refused", PATIENCE, async || {
-        let pods = served
-            .pods()
-            .list(&ListParams::default().labels("app=agent"))
-            .await?;
-        let is_refused = |pod: &Pod| {
-            let conditions = pod.status.as_ref().and_then(|it| it.conditions.as_ref());
-            let mut conditions = conditions.into_iter().flatten();
-            conditions.any(|it| it.reason.as_deref() == Some("Unschedulable"))
-        };
-        Ok(pods
-            .items
-            .iter()
-            .find(|pod| is_refused(pod))
-            .map(ResourceExt::name_any))
-    });
-    let waiting = refused.await.expect("refused");
+    let waiting = until_refused(&served).await;
     let made = served
         .pods()
         .create(&PostParams::default(), &filling("later"))
