@@ -149,6 +149,24 @@ async fn a_node_that_its_kubelet_made_gets_what_is_ours_and_keeps_what_others_wr
         Ok(is_complete.then_some(node))
     });
     let node = complete.await.expect("complete");
+    assert_completed(&node, &claim);
+
+    let gone = claims(&served)
+        .delete(&claim.name_any(), &DeleteParams::default())
+        .await;
+    gone.expect("deleted");
+    let gone = until("the node to go", PATIENCE, async || {
+        Ok(nodes.get_opt(&name).await?.is_none().then_some(()))
+    });
+    gone.await.expect("gone");
+    let stranger = nodes.get("stranger").await.expect("it is there");
+    assert!(stranger.finalizers().is_empty() && stranger.owner_references().is_empty());
+    assert_eq!(stranger.spec.and_then(|spec| spec.taints), None);
+    served.end();
+}
+
+/// Asserts that all that is ours is on a node that [`kubelets`] was, and all that was there still is.
+fn assert_completed(node: &Node, claim: &DynamicObject) {
     for (key, value) in claim.labels() {
         assert_eq!(node.labels().get(key), Some(value), "label {key}");
     }
@@ -176,19 +194,6 @@ async fn a_node_that_its_kubelet_made_gets_what_is_ours_and_keeps_what_others_wr
         owner(claim.owner_references()),
         ("NodePool", "general", true)
     );
-
-    let gone = claims(&served)
-        .delete(&claim.name_any(), &DeleteParams::default())
-        .await;
-    gone.expect("deleted");
-    let gone = until("the node to go", PATIENCE, async || {
-        Ok(nodes.get_opt(&name).await?.is_none().then_some(()))
-    });
-    gone.await.expect("gone");
-    let stranger = nodes.get("stranger").await.expect("it is there");
-    assert!(stranger.finalizers().is_empty() && stranger.owner_references().is_empty());
-    assert_eq!(stranger.spec.and_then(|spec| spec.taints), None);
-    served.end();
 }
 
 /// A node as a kubelet makes it that knows nothing of us but its taint.

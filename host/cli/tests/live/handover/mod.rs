@@ -232,6 +232,14 @@ fn base() -> Value {
     let mut pool = pool("base");
     pool["spec"]["replicas"] = STATIC.into();
     pool["spec"]["limits"] = json!({"nodes": STATIC + 1});
+    // The incumbent's provider launches no claim that names no types, and its claims of static pools name those of the pool.
+    let types = json!({
+        "key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["c-4x-amd64-linux"],
+    });
+    let requirements = pool.pointer_mut("/spec/template/spec/requirements");
+    if let Some(Value::Array(requirements)) = requirements {
+        requirements.push(types);
+    }
     pool
 }
 

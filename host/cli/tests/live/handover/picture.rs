@@ -8,7 +8,7 @@ use k8s_openapi::api::core::v1::{Node, Pod};
 use k8s_openapi::serde::Serialize;
 use k8s_openapi::serde::de::DeserializeOwned;
 use kube::api::{Api, ListParams};
-use kube::{Client, Resource, ResourceExt};
+use kube::{Client, Resource};
 use plimsoll_api::Kind;
 use serde_json::{Map, Value, json};
 
