@@ -15,6 +15,9 @@ use serde_json::{Map, Value, json};
 /// Fields that the server changes with every write, whoever writes whatever.
 const BOOKKEEPING: [&str; 2] = ["managedFields", "resourceVersion"];
 
+/// When pods last came or went, as a claim's status says, up to ten seconds behind: who looks anew may know better by a moment.
+const LAST_POD_EVENT: &str = "lastPodEventTime";
+
 /// Objects by kind and name.
 #[derive(Clone, Debug)]
 pub(super) struct Picture(BTreeMap<String, Value>);
@@ -119,6 +122,9 @@ fn told(mut object: Value) -> Value {
         for field in BOOKKEEPING {
             meta.remove(field);
         }
+    }
+    if let Some(status) = object["status"].as_object_mut() {
+        status.remove(LAST_POD_EVENT);
     }
     if let Some(Value::Array(conditions)) = object.pointer("/status/conditions") {
         let named = conditions.iter().map(|condition| {
