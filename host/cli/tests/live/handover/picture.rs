@@ -46,10 +46,14 @@ impl Picture {
         Self(objects)
     }
 
-    /// Differences to a later one, object by object and field by field; objects that came are left out if it has `grown`.
+    /// Differences to a later one, object by object and field by field; if it has `grown`, objects that came and what
+    /// pools say of them are left out.
     pub(super) fn differences(&self, later: &Self, grown: bool) -> Vec<String> {
         let came = later.0.keys().filter(|_| !grown);
-        let names: BTreeSet<&String> = self.0.keys().chain(came).collect();
+        let names = self.0.keys().chain(came);
+        let names: BTreeSet<&String> = names
+            .filter(|name| !(grown && name.starts_with("NodePool ")))
+            .collect();
         let mut found = Vec::new();
         for name in names {
             let of = |picture: &Self| picture.0.get(name).cloned().unwrap_or_default();
