@@ -18,6 +18,9 @@ const BOOKKEEPING: [&str; 2] = ["managedFields", "resourceVersion"];
 /// When pods last came or went, as a claim's status says, up to ten seconds behind: who looks anew may know better by a moment.
 const LAST_POD_EVENT: &str = "lastPodEventTime";
 
+/// A condition that the incumbent alone writes, when it has held a claim against its node, as it does every ten minutes.
+const CONSISTENT: &str = "ConsistentStateFound";
+
 /// Objects by kind and name.
 #[derive(Clone, Debug)]
 pub(super) struct Picture(BTreeMap<String, Value>);
@@ -135,7 +138,7 @@ fn told(mut object: Value) -> Value {
             let kind = condition["type"].as_str().unwrap_or_default();
             (kind.to_owned(), condition.clone())
         });
-        let named: Map<String, Value> = named.collect();
+        let named: Map<String, Value> = named.filter(|(kind, _)| kind != CONSISTENT).collect();
         object["status"]["conditions"] = Value::Object(named);
     }
     object
