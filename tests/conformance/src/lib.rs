@@ -2,7 +2,6 @@
 //! [`Served::stop`] hands back all that the engine was told and did.
 
 pub mod manifest;
-pub mod simulated;
 pub mod watch;
 
 use std::io::{self, Write};
@@ -18,7 +17,6 @@ use plimsoll_controller::{Controller, Fidelity, Planner, Setup, Telemetry, provi
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::rank;
 use plimsoll_core::snapshot::Settings;
-use plimsoll_core::time::Span;
 use plimsoll_kwok::catalogue;
 use plimsoll_lab::{Lab, Options, apply};
 use plimsoll_policy::{Engine, EngineSettings, Policies, SHA256};
@@ -27,7 +25,6 @@ use tokio::sync::{Mutex as Turn, MutexGuard, oneshot, watch as watch_channel};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use simulated::Compared;
 use watch::PATIENCE;
 
 /// One lab at a time: each is five programs and a controller on the same few cores.
@@ -49,15 +46,6 @@ pub struct Course {
     pub fidelity: Fidelity,
     /// The same inputs offline, in which every action, plan and decision was the same, byte by byte.
     pub played: Played,
-    /// All that the controller wrote down.
-    recording: Vec<u8>,
-}
-
-impl Course {
-    /// The same in the simulator, from the first snapshot on; `boot` is how long machines take to come up.
-    pub fn compare(&self, boot: Span) -> Result<Compared> {
-        simulated::compare(&self.recording, boot)
-    }
 }
 
 impl Served {
@@ -143,14 +131,9 @@ impl Served {
         // The controller may have ended by itself: then its error is the answer.
         let _ = self.stop.send(());
         let fidelity = self.controller.await.context("the controller's task")??;
-        let recording = self.recording.bytes();
-        let played = replay(&recording[..], &native())?;
+        let played = replay(&self.recording.bytes()[..], &native())?;
         anyhow::ensure!(played.fidelity == fidelity, "{:?}", played.fidelity);
-        Ok(Course {
-            fidelity,
-            played,
-            recording,
-        })
+        Ok(Course { fidelity, played })
     }
 }
 
