@@ -94,7 +94,7 @@ pub fn consider(
 }
 
 /// Outlooks of the nodes in these rows of a snapshot, in a pass that looks for savings and asks the policies that there are.
-pub fn outlooks(
+pub(crate) fn outlooks(
     snapshot: &Snapshot,
     rows: &[usize],
     advisers: &Advisers<'_>,
