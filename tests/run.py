@@ -26,7 +26,7 @@ LIVE = {"plimsoll-conformance", "plimsoll-lab"}
 # Programs of other packages that do the same.
 LIVE_PROGRAMS = {"live"}
 # Programs of others that tests start, built from Go modules once per machine.
-GO = ["tests/lab/build.sh", "tests/lab/helm.sh", "tests/peers/build.sh"]
+GO = ["tests/lab/build.sh", "tests/lab/helm.sh", "tests/lab/karpenter.sh", "tests/peers/build.sh"]
 LANES = 2
 # Seconds after which a program counts as hung; the longest takes a fifth of it on a busy machine.
 LONGEST = 2400

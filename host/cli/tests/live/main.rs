@@ -3,14 +3,19 @@
 mod answers;
 mod boundaries;
 mod charts;
+mod consolidation;
 mod fault_plan;
 mod faults;
+mod handover;
+mod joining;
 mod outages;
 mod policies;
 mod pools;
 mod recorded;
+mod removal;
 mod served;
 mod story;
+mod workloads;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
