@@ -10,9 +10,12 @@ use plimsoll_core::ids::ObjectName;
 use crate::FIELD_MANAGER;
 
 /// Reasons that mean something went wrong; all others are normal.
-const WARNINGS: [&str; 11] = [
+const WARNINGS: [&str; 14] = [
     "NodeRepairBlocked",
     "Unhealthy",
+    "UnregisteredTaintMissing",
+    "FailedConsistencyCheck",
+    "InvalidDoNotDisruptAnnotation",
     "InsufficientCapacityError",
     "NodeClassNotReady",
     "LaunchFailed",

@@ -15,6 +15,7 @@ mod recorded;
 mod removal;
 mod served;
 mod story;
+mod volumes;
 mod workloads;
 
 use std::collections::BTreeSet;

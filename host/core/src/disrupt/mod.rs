@@ -12,6 +12,7 @@ pub mod churn;
 pub mod confirm;
 pub mod consolidate;
 pub mod drift;
+mod held_pools;
 mod launch_order;
 pub mod moves;
 pub mod pass;

@@ -25,6 +25,7 @@ use super::choose::Choice;
 use super::churn;
 use super::consolidate::{self, Unfit};
 use super::drift;
+use super::held_pools::held_pools;
 use super::moves::{self, KnownPrices, Move, MoveSettings};
 use super::savings::{Savings, command_of};
 use super::static_drift;
@@ -321,11 +322,13 @@ impl<'l, 's> Proposal<'l, 's> {
     pub fn decide(mut self, values: Option<&[PricePerHour]>) -> Decision {
         let wake = self.wake();
         let held = self.held();
+        let held_pools = held_pools(&self.pass.allowances);
         let mut commands = std::mem::take(&mut self.decided);
         commands.extend(self.choose(values));
         Decision {
             commands,
             held,
+            held_pools,
             refused: self.refused,
             wake,
         }

@@ -1,9 +1,11 @@
 //! Steps of claims: those that something touched, and those whose time has come.
 
+use std::collections::BTreeSet;
+
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey, Purpose, Write};
-use crate::ids::ClaimName;
-use crate::lifecycle::{self, ClaimView, Instance, Step};
+use crate::ids::{ClaimName, NodeName};
+use crate::lifecycle::{self, Attached, ClaimView, Instance, Step};
 use crate::model::NodeClaim;
 use crate::state::PromisedTarget;
 use crate::time::{Span, Timestamp};
@@ -44,6 +46,7 @@ impl Engine {
             self.tell_of_unhealthy(&claim, &unhealthy, now, actions);
         }
         self.carry_out(name, step, now, actions);
+        self.tell_wishes(name, now, actions);
     }
 
     /// A claim asked for and not seen: ask until there is an answer.
@@ -101,21 +104,22 @@ impl Engine {
             self.freshness.hold_expired(name);
         }
         let mut wake = step.wake;
-        let mut given = 0;
+        let mut given = BTreeSet::new();
         if let Some(claim) = self.cluster.claims.get(name).cloned() {
             let held = self.wish_launch(&claim, step.launch, now);
             wake = wake.into_iter().chain(held).min();
         }
         for want in step.wants {
-            match self.order(want, now, actions) {
-                Some(at) => wake = Some(wake.map_or(at, |have| have.min(at))),
-                None => given += 1,
+            let (purpose, before) = (want.purpose, actions.len());
+            if let Some(at) = self.order(want, now, actions) {
+                wake = Some(wake.map_or(at, |have| have.min(at)));
+            } else if actions.len() > before {
+                given.insert(purpose);
             }
         }
-        if given > 0 {
-            for (reason, words) in step.reports {
-                actions.push(report(ObjectKey::Claim(name.clone()), reason, words, now));
-            }
+        let told = step.reports.into_iter();
+        for own in told.filter(|own| given.contains(&own.with)) {
+            actions.push(report(own.object, own.reason, own.words, now));
         }
         if let Some(at) = wake {
             self.notes.set_timer(name, at);
@@ -144,6 +148,7 @@ impl Engine {
             node,
             ambiguous: nodes.len() > 1,
             pods,
+            attached: self.attached_to(node.map(|(node, _)| &node.name)),
             machine: notes.and_then(|notes| notes.machine.as_ref()),
             pending_launch: notes.and_then(|notes| notes.launch.pending.as_ref()),
             ended_launch: notes.and_then(|notes| notes.launch.ended.as_ref()),
@@ -160,6 +165,16 @@ impl Engine {
             migrated_hash: self.migrated_hash(claim),
             market: &self.market,
         })
+    }
+
+    /// Volumes attached to a node; none where there is no node.
+    pub(super) fn attached_to(&self, node: Option<&NodeName>) -> Attached<'_> {
+        let attachments = node.map(|node| self.cluster.attached_to(node));
+        let attachments = attachments.into_iter().flatten().map(AsRef::as_ref);
+        Attached {
+            attachments: attachments.collect(),
+            volumes: &self.cluster.volumes,
+        }
     }
 
     fn must_go(&self, claim: &NodeClaim, now: Timestamp) -> Option<&'static str> {

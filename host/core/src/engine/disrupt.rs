@@ -11,10 +11,10 @@ use super::failed::FailedDecisions;
 use super::notes::{DriftFound, Hint, Hints};
 use super::search_pace::{POLL, SearchPace};
 use crate::action::{Action, ConsiderRequest, ObjectKey};
-use crate::command::{Command, Decision, DisruptionQuestion, Refused};
+use crate::command::{Command, Decision, DisruptionQuestion, HeldAs, HeldPool, Refused};
 use crate::disrupt::consolidate;
 use crate::disrupt::drift::{self, Drift};
-use crate::ids::ClaimName;
+use crate::ids::{ClaimName, PoolName};
 use crate::lifecycle::{DisruptionFacts, DriftFinding};
 use crate::model::{ConsolidationPolicy, NodeClaim, NodePool};
 use crate::snapshot::{Activity, PastMove, Snapshot};
@@ -33,6 +33,8 @@ pub(super) struct Disruption {
     failed: FailedDecisions,
     moves: Vec<PastMove>,
     told: BTreeMap<ClaimName, String>,
+    /// Last words on pools of which no node may go.
+    told_pools: BTreeMap<PoolName, String>,
     refused: Refused,
 }
 
@@ -417,9 +419,29 @@ impl Engine {
             }
             let told = &mut self.disruption.told;
             told.insert(held.claim.clone(), held.words.clone());
-            let object = ObjectKey::Claim(held.claim.clone());
-            let words = held.words.clone();
-            actions.push(super::report(object, &held.event.to_string(), words, now));
+            let reason = held.event.to_string();
+            for object in self.claim_and_node(&held.claim) {
+                actions.push(super::report(object, &reason, held.words.clone(), now));
+            }
         }
+        let before = std::mem::take(&mut self.disruption.told_pools);
+        for HeldPool { pool, words } in &decision.held_pools {
+            if before.get(pool) != Some(words) {
+                let object = ObjectKey::Pool(pool.clone());
+                let reason = HeldAs::DisruptionBlocked.to_string();
+                actions.push(super::report(object, &reason, words.clone(), now));
+            }
+            let told = &mut self.disruption.told_pools;
+            told.insert(pool.clone(), words.clone());
+        }
+    }
+
+    /// A claim and its node, for what is told of both.
+    fn claim_and_node(&self, name: &ClaimName) -> Vec<ObjectKey> {
+        let claim = self.cluster.claims.get(name);
+        let nodes = claim.map_or(&[][..], |claim| self.cluster.nodes_of(claim));
+        let nodes = nodes.iter().map(|node| ObjectKey::Node(node.name.clone()));
+        let claim = ObjectKey::Claim(name.clone());
+        std::iter::once(claim).chain(nodes).collect()
     }
 }

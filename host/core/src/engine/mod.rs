@@ -17,6 +17,7 @@ mod begin;
 mod claims;
 mod commit;
 mod disrupt;
+mod do_not_disrupt;
 mod failed;
 mod found;
 mod freshness;
@@ -68,6 +69,7 @@ use crate::state::{
 use crate::time::Timestamp;
 
 use disrupt::Disruption;
+use do_not_disrupt::ToldWishes;
 use freshness::Freshness;
 use garbage::Garbage;
 use launches::Launches;
@@ -111,6 +113,7 @@ pub struct Engine {
     recent: RecentActivity,
     undersized: UndersizedNodes,
     told_pods: ToldPods,
+    told_wishes: ToldWishes,
     spare: SpareWatch,
     static_pools: StaticPools,
     statuses: StatusWatch,
@@ -151,6 +154,7 @@ impl Engine {
             recent: RecentActivity::default(),
             undersized: UndersizedNodes::default(),
             told_pods: ToldPods::default(),
+            told_wishes: ToldWishes::default(),
             spare: SpareWatch::default(),
             static_pools: StaticPools::default(),
             statuses: StatusWatch::default(),
@@ -347,6 +351,7 @@ impl Engine {
         }
         for pod in &touched.gone_pods {
             self.retry.forget(&ObjectKey::Pod(pod.uid.clone()));
+            self.told_wishes.forget(&pod.uid);
         }
         let is_synced = self.synced.is_some();
         for claim in touched.pod_events.iter().filter(|_| is_synced) {

@@ -73,6 +73,7 @@ impl Engine {
                 node: &seen.object,
                 version: seen.version,
                 pods: self.cluster.pods_on(name).map(AsRef::as_ref).collect(),
+                attached: self.attached_to(Some(name)),
                 instance: said.unwrap_or_default(),
             },
             now,

@@ -39,7 +39,8 @@ pub(super) fn launch(view: &ClaimView<'_>, step: &mut Step) {
     let options = options(claim, view.market);
     if options.is_empty() {
         let words = format!("claim {}: none of its offerings can be had now", claim.name);
-        step.reports.push(("InsufficientCapacityError", words));
+        let reason = "InsufficientCapacityError";
+        step.report(view.key(), Purpose::DeleteClaim, reason, words);
         step.delete_claim(view, "nothing it names can be had");
         return;
     }

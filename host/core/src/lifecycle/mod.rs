@@ -7,9 +7,12 @@
 //! ```text
 //! created -> hold (where others made it) -> mark launching -> launch -> mark launched -> node appears
 //!      -> nominate -> register -> mark -> initialise -> mark
-//!      any time: late, expired, unhealthy, interrupted, disrupted or its node deleted -> delete -> (terminate) drain -> end instance -> release
+//!      any time: late, expired, unhealthy, interrupted, disrupted or its node deleted -> delete
+//!      -> (terminate) drain -> volumes detached -> end instance -> release
 //! ```
 
+mod consistency;
+mod detach;
 mod disruption;
 pub mod drain;
 mod hash;
@@ -26,6 +29,7 @@ pub mod terminate;
 mod view;
 mod want;
 
+pub use detach::Attached;
 pub use disruption::{DisruptionFacts, DriftFinding};
 pub use launch::PendingLaunch;
 pub(crate) use launch::written_options;
@@ -34,7 +38,7 @@ pub use orphan::{OrphanView, step_orphan};
 pub use repair::{UnhealthyNode, first_due, most_unhealthy};
 use view::is_marked;
 pub use view::{ClaimView, Instance};
-pub use want::{LaunchWish, Step, Want};
+pub use want::{LaunchWish, Step, StepReport, Want};
 
 use crate::action::{ClaimChange, Finalizer, Purpose};
 use crate::labels;
