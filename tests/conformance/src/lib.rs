@@ -17,8 +17,8 @@ use plimsoll_controller::{Controller, Fidelity, Planner, Setup, Telemetry, provi
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::rank;
 use plimsoll_core::snapshot::Settings;
-use plimsoll_kwok::catalogue;
 use plimsoll_kube::module::Watched;
+use plimsoll_kwok::catalogue;
 use plimsoll_lab::{Lab, Options, apply};
 use plimsoll_policy::{Engine, EngineSettings, Policies, SHA256};
 use serde_json::Value;

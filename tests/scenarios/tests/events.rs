@@ -104,7 +104,7 @@ fn an_owner_is_told_once_of_a_wish_that_means_nothing_and_of_the_time_that_one_l
 #[test]
 fn a_pod_that_is_evicted_is_told_so() {
     let leaving = ours().taint("karpenter.sh/disrupted", "", Effect::NoSchedule);
-    let leaving = leaving.deleting();
+    let leaving = leaving.with(|node| node.deleting = Some(START));
     let evicted = |grace: Option<Span>| {
         let web = pod("web")
             .on("n1")

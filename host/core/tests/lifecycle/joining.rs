@@ -62,6 +62,7 @@ fn a_node_that_lacks_nothing_joins_complete_and_its_claim_says_so_in_one_write()
         "Launched=True Launched",
         "Registered=True Registered",
         "Initialized=True Initialized",
+        "ConsistentStateFound=True ConsistentStateFound",
     ];
     assert_eq!(joined.said(), said);
     assert!(joined.changes()[0].node.is_some());
