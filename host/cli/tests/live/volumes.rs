@@ -56,8 +56,8 @@ async fn a_machine_ends_once_its_volumes_are_detached() {
 
     served.end_pods().await;
     let claims = objects(&served, "karpenter.sh", "NodeClaim");
-    let deleted = claims.delete(&own.name_any(), &DeleteParams::default());
-    deleted.await.expect("deleted");
+    let (name, how) = (own.name_any(), DeleteParams::default());
+    claims.delete(&name, &how).await.expect("deleted");
     let words = served.told("AwaitingVolumeDetachment", &name).await;
     assert!(words.ends_with("(csi-1)"), "{words}");
     let said = until("the condition", PATIENCE, async || {
