@@ -375,7 +375,7 @@ impl<'l, 's> Proposal<'l, 's> {
     }
 }
 
-/// Places of a node's pods when it goes; `None` where one finds no place. Without pods nothing has to be planned.
+/// Places of a node's pods when it goes; `None` where one finds no place, or a late node's room is waited for. Without pods nothing has to be planned.
 pub(super) fn without(pass: &DisruptionPass<'_>, candidate: &Candidate) -> Option<Plan> {
     if candidate.pods.is_empty() {
         return Some(Plan::default());

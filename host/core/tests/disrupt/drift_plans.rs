@@ -5,7 +5,7 @@ use std::sync::Arc;
 use plimsoll_core::command::{Command, DisruptionQuestion};
 use plimsoll_core::disrupt::candidate::DO_NOT_DISRUPT;
 use plimsoll_core::disrupt::consider;
-use plimsoll_core::model::{ClaimPhase, DisruptionReason, NodeClaim, template_hash};
+use plimsoll_core::model::{ClaimPhase, DisruptionReason, NodeClaim, Taint, template_hash};
 use plimsoll_core::plan::{Plan, Target};
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
@@ -53,7 +53,8 @@ fn command(snapshot: &Snapshot, row: usize) -> Option<Command> {
 }
 
 /// The plan for waiting pods where those of one node are all that wait, and the node is deleting; `None` where one of its pods finds
-/// no place, or only one on a node that has not initialised. Without its bound: here it counts what is free on other nodes.
+/// no place, or nodes that have not initialised would take what others cannot. Where something is bought for them anyway, such nodes
+/// keep everybody off. Without its bound: here it counts what is free on other nodes.
 fn planned_without(snapshot: &Snapshot, row: usize) -> Option<Plan> {
     let mut shown = vacated(snapshot, &[row]);
     for pod in &mut shown.pods {
@@ -61,17 +62,47 @@ fn planned_without(snapshot: &Snapshot, row: usize) -> Option<Plan> {
             Arc::make_mut(pod).unschedulable = false;
         }
     }
-    let mut plan = schedule::plan(&shown);
+    let plan = planned(&shown, row)?;
+    let gone = shown.nodes[row].node.as_ref().map(|node| &node.name);
+    let is_late = |at: usize| !shown.nodes[at].is_initialized();
+    let moved = plan.placements.iter();
+    let moved = moved.filter(|placed| shown.pods[placed.pod].node.as_ref() == gone);
+    let targets: Vec<Target> = moved.map(|placed| placed.target).collect();
+    let waits = |target: &Target| matches!(target, Target::Existing(at) if is_late(*at));
+    if !targets.iter().any(waits) {
+        return Some(plan);
+    }
+    let buys = |target: &Target| matches!(target, Target::New(_));
+    targets.iter().any(buys).then_some(())?;
+    let late: Vec<usize> = (0..shown.nodes.len()).filter(|at| is_late(*at)).collect();
+    late.into_iter().for_each(|at| close(&mut shown, at));
+    planned(&shown, row)
+}
+
+/// The plan without its bound; `None` where a pod of this node finds no place.
+fn planned(shown: &Snapshot, row: usize) -> Option<Plan> {
+    let mut plan = schedule::plan(shown);
     plan.cost.bound = PricePerHour::ZERO;
     let gone = shown.nodes[row].node.as_ref().map(|node| &node.name);
     let mut unplaced = plan.unplaced.iter();
     let strands = unplaced.any(|unplaced| shown.pods[unplaced.pod].node.as_ref() == gone);
-    let is_late =
-        |target| matches!(target, Target::Existing(row) if !shown.nodes[row].is_initialized());
-    let mut placed = plan.placements.iter();
-    let waits =
-        placed.any(|placed| shown.pods[placed.pod].node.as_ref() == gone && is_late(placed.target));
-    (!strands && !waits).then_some(plan)
+    (!strands).then_some(plan)
+}
+
+/// Keeps everybody off a node.
+fn close(shown: &mut Snapshot, row: usize) {
+    let keeps_off = Taint {
+        key: "takes-nobody".into(),
+        value: "".into(),
+        effect: NoSchedule,
+    };
+    let node = &mut shown.nodes[row];
+    if let Some(node) = &mut node.node {
+        Arc::make_mut(node).taints.push(keeps_off.clone());
+    }
+    if let Some(claim) = &mut node.claim {
+        Arc::make_mut(claim).taints.push(keeps_off);
+    }
 }
 
 /// A random cluster whose nodes are not too small for the guard on their share.

@@ -14,32 +14,55 @@ use crate::schedule::prepared::Prepared;
 use crate::schedule::prices::quoted::Quoted;
 use crate::schedule::prices::sale::Offers;
 use crate::schedule::reading::Reading;
+use crate::snapshot::NodeRemoval;
 
 /// Places for the pods of nodes that go, and of those that are deleting; `None` where a pod of a node at `leaving` finds none, or
-/// would go to a node that has not initialised. Such a node may never come, so nothing is asked to go for its sake; yet it is
-/// counted on, or a replacement that is late would be bought again as long as it does not come. Pods that wait are left out: a
-/// command must not pay for them. Without `quoted` list prices decide.
+/// where nodes that have not initialised could take what other nodes cannot. Such a node may never come, so nothing is asked to go
+/// for its sake; but what it would take is not bought again, or a replacement that is late would be followed by one after the
+/// other. Where something is bought anyway, late nodes are left out. Pods that wait are, too: a command must not pay for them.
+/// Without `quoted` list prices decide.
 pub(crate) fn reschedule(
     reading: &Reading<'_>,
     leaving: &[usize],
     earlier: Option<&Arc<Offers>>,
     quoted: Option<&Quoted>,
 ) -> Option<Plan> {
-    let removal = reading.removal_open(leaving);
+    let places = |removal| places(reading, removal, leaving, (earlier, quoted));
+    let plan = places(reading.removal_open(leaving))?;
+    let nodes = &reading.snapshot.nodes;
+    let moved = plan.placements.iter();
+    let moved = moved.filter(|placed| leaves(reading, leaving, placed.pod));
+    let (mut waits, mut buys) = (false, false);
+    for placed in moved {
+        match placed.target {
+            Target::Existing(row) => waits |= !nodes[row].is_initialized(),
+            Target::New(_) => buys = true,
+        }
+    }
+    match (waits, buys) {
+        (false, _) => Some(plan),
+        (true, false) => None,
+        (true, true) => places(reading.removal(leaving, &[])),
+    }
+}
+
+/// Places under an assumption about nodes; `None` where a pod of a node at `leaving` finds none.
+fn places(
+    reading: &Reading<'_>,
+    removal: NodeRemoval,
+    leaving: &[usize],
+    (earlier, quoted): (Option<&Arc<Offers>>, Option<&Quoted>),
+) -> Option<Plan> {
     let batch = Eligible {
         pods: reading.displaced(&removal).collect(),
         refused: Vec::new(),
     };
     let prepared = Prepared::new(compile_batch(reading, removal, batch, earlier));
-    let leaves = |pod: usize| {
-        let node = reading.node_of(pod);
-        node.is_some_and(|row| leaving.contains(&row))
-    };
-    let nodes = &reading.snapshot.nodes;
-    let is_late =
-        |target: &Target| matches!(target, Target::Existing(row) if !nodes[*row].is_initialized());
-    let plan = finish_placing(&prepared, quoted, leaves)?;
-    let mut placed = plan.placements.iter();
-    let counts_on_late = placed.any(|placed| is_late(&placed.target) && leaves(placed.pod));
-    (!counts_on_late).then_some(plan)
+    finish_placing(&prepared, quoted, |pod| leaves(reading, leaving, pod))
+}
+
+/// `true` if a pod is on a node at `leaving`.
+fn leaves(reading: &Reading<'_>, leaving: &[usize], pod: usize) -> bool {
+    let node = reading.node_of(pod);
+    node.is_some_and(|row| leaving.contains(&row))
 }
