@@ -15,9 +15,9 @@ export CARGO_INCREMENTAL ?= 0
 wasm := wasm32-unknown-unknown
 # Without its feature `live` the command line needs no client of an API server and no runtime, and builds sooner.
 plimsoll := $(CARGO) run --locked --quiet -p plimsoll --no-default-features --
-# Programs of tests and benches are chosen by their name, not by `-p`: then their dependencies have the features that the whole workspace
+# Programs that tests build too are chosen by their name, not by `-p`: then their dependencies have the features that the whole workspace
 # gives them, and are not compiled a second time with fewer.
-bench := $(CARGO) run --locked --quiet --bin
+program := $(CARGO) run --locked --quiet --bin
 bench_folder := $(or $(CARGO_TARGET_DIR),target)/bench
 built := $(or $(CARGO_TARGET_DIR),target)/debug
 demo_folder := $(or $(CARGO_TARGET_DIR),target)/demo
@@ -57,7 +57,7 @@ columns: components ## makes the code that reads the columns of policies anew fr
 	$(CARGO) run --locked --quiet --bin plimsoll-columns
 
 definitions: toolchain ## makes the CRD chart's definitions anew from what the program prints
-	$(plimsoll) schema crds | charts/split.sh charts/plimsoll-crd/definitions
+	$(program) plimsoll -- schema crds | charts/split.sh charts/plimsoll-crd/definitions
 
 record: toolchain ## answers and fuel of the shipped policies, kept anew beside them
 	for folder in policies/{rank,consolidate,budget}-*; do
@@ -66,15 +66,15 @@ record: toolchain ## answers and fuel of the shipped policies, kept anew beside 
 	done
 
 bench: toolchain ## cost of packing against its bound, time of planning and how it grows, time of small decisions, what inputs cost the engine in small and large clusters, how soon it has acted on pods, what consolidation comes to and takes, peak memory, what asking a policy module costs, and 10,000 recorded decisions made again
-	$(bench) plimsoll-packing-bench
-	$(bench) mix
+	$(program) plimsoll-packing-bench
+	$(program) mix
 	mkdir -p "$(bench_folder)"
-	$(bench) growth -- "$(bench_folder)/growth.svg"
-	$(bench) decisions
-	$(bench) engine
-	$(bench) reaction
-	$(bench) consolidation
-	$(bench) cluster -- "$(bench_folder)/cluster.json"
+	$(program) growth -- "$(bench_folder)/growth.svg"
+	$(program) decisions
+	$(program) engine
+	$(program) reaction
+	$(program) consolidation
+	$(program) cluster -- "$(bench_folder)/cluster.json"
 	$(plimsoll) plan "$(bench_folder)/cluster.json" --timings -o json > /dev/null
 	$(CARGO) bench --locked --quiet --profile dev --bench price
 	$(CARGO) bench --locked --quiet --profile dev --bench disruption
@@ -97,11 +97,12 @@ lab: toolchain ## a real control plane with fake nodes, on loopback, served by p
 	"$(built)/plimsoll-lab" --serve "$(built)/plimsoll"
 
 bench-peers: toolchain ## the incumbent's scheduler and ours on the very same files, side by side
-	$(bench) side_by_side
+	$(program) side_by_side
 
-bench-live: toolchain ## the incumbent's controller and ours at the same work in the lab: time, price, memory and processor time, against the bars
-	$(CARGO) build --locked --quiet --bin plimsoll --bin live
-	"$(built)/live"
+bench-live: toolchain ## the incumbent's controller and ours at the same work in the lab: time, price, memory and processor time, against the bars; how soon claims are made; SCENARIO is shapes, by-host or mixed, all by default
+	$(CARGO) build --locked --quiet --bin plimsoll --bin live --bin just_in_time
+	"$(built)/live" $(SCENARIO)
+	"$(built)/just_in_time"
 
 bench-rest: toolchain ## 2,000 nodes and 20,000 pods in the lab to which nothing happens: memory and processors of the controller
 	$(CARGO) build --locked --quiet --bin plimsoll --bin rest

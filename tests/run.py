@@ -26,8 +26,10 @@ LIVE = {"plimsoll-conformance", "plimsoll-lab"}
 # Programs of other packages that do the same.
 LIVE_PROGRAMS = {"live"}
 # Programs of others that tests start, built from Go modules once per machine.
-GO = ["tests/lab/build.sh", "tests/lab/helm.sh", "tests/peers/build.sh"]
+GO = ["tests/lab/build.sh", "tests/lab/helm.sh", "tests/lab/karpenter.sh", "tests/peers/build.sh"]
 LANES = 2
+# Tests of one such program that run at the same time: they leave most of a processor to others.
+LIVE_THREADS = 6
 # Seconds after which a program counts as hung; the longest takes a fifth of it on a busy machine.
 LONGEST = 2400
 
@@ -113,9 +115,10 @@ def main():
     futures = {}
     with ThreadPoolExecutor(LANES) as lanes, ThreadPoolExecutor(1) as live:
         for package, name, executable, folder in programs:
-            lane = live if package in LIVE or name in LIVE_PROGRAMS else lanes
+            waits = package in LIVE or name in LIVE_PROGRAMS
+            lane, command = (live, [executable, "--test-threads", str(LIVE_THREADS)]) if waits else (lanes, [executable])
             own = dict(environment, CARGO_MANIFEST_DIR=str(folder), CARGO_PKG_NAME=package)
-            futures[f"{package} {name}"] = lane.submit(run, tally, f"{package} {name}", [executable], folder, own)
+            futures[f"{package} {name}"] = lane.submit(run, tally, f"{package} {name}", command, folder, own)
         examples = [CARGO, "test", "--locked", "--workspace", "--doc", "--no-fail-fast"]
         name = "examples in the documentation"
         futures[name] = lanes.submit(run, tally, name, examples, ROOT, None)

@@ -7,6 +7,8 @@ use plimsoll_core::time::Span;
 const MESSAGE: usize = 300;
 /// The cause by which an API server marks an eviction that a disruption budget holds up.
 const DISRUPTION_BUDGET: &str = "DisruptionBudget";
+/// Words of an API server that evicts no pod that several disruption budgets select; it gives them as if it had broken.
+const SEVERAL_BUDGETS: &str = "more than one PodDisruptionBudget";
 
 /// An answer with an HTTP status of 400 or above.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +35,7 @@ impl FailedRequest<'_> {
                 let seconds = i64::from(self.retry_after);
                 Reason::Throttled((seconds > 0).then(|| Span::from_secs(seconds)))
             }
+            500 if self.message.contains(SEVERAL_BUDGETS) => Reason::Blocked(words()),
             408 => return Outcome::Unknown,
             400..500 => Reason::Rejected(words()),
             _ => return Outcome::Unknown,
@@ -79,6 +82,17 @@ mod tests {
         };
         let blocked = Reason::Blocked("x".to_owned());
         assert_eq!(budget.outcome(), Outcome::Refused(blocked));
+    }
+
+    #[test]
+    fn a_pod_of_several_budgets_is_not_evicted_whoever_asks() {
+        let words = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.";
+        let several = FailedRequest {
+            message: words,
+            ..failed(500)
+        };
+        let blocked = Reason::Blocked(words.to_owned());
+        assert_eq!(several.outcome(), Outcome::Refused(blocked));
     }
 
     #[test]

@@ -103,6 +103,8 @@ kinds! {
     StorageClass: "storage.k8s.io", "v1", "StorageClass", "storageclasses", ClusterWide, part storage::storage_class;
     /// `storage.k8s.io/v1 CSINode`.
     CsiNode: "storage.k8s.io", "v1", "CSINode", "csinodes", ClusterWide, part storage::csi_node;
+    /// `storage.k8s.io/v1 VolumeAttachment`.
+    VolumeAttachment: "storage.k8s.io", "v1", "VolumeAttachment", "volumeattachments", ClusterWide, whole storage::attachment;
     /// `karpenter.sh/v1 NodePool`.
     NodePool: "karpenter.sh", "v1", "NodePool", "nodepools", ClusterWide, whole pool::node_pool;
     /// `karpenter.sh/v1 NodeClaim`.
@@ -209,6 +211,7 @@ impl Object {
                 model::Object::Workload(replicated) => workload::replicated_to_value(replicated),
                 model::Object::DaemonSet(set) => workload::daemon_set_to_value(set),
                 model::Object::DisruptionBudget(budget) => workload::budget_to_value(budget),
+                model::Object::Attachment(attached) => storage::attachment_to_value(attached),
                 model::Object::Volumes(_) => Value::Null,
             },
             Self::Part(part) => match part {

@@ -199,9 +199,14 @@ pub(crate) struct Replay {
 pub(crate) enum Subject {
     /// A pod, by namespace/name, or by name where that is unique.
     Pod,
-    /// A NodeClaim of the plan, by its name or by its number in the plan, from 0.
+    /// A node, by its name: what it is and carries, and whether it goes now.
+    Node,
+    /// A NodeClaim of the cluster by its name, or one of the plan by its name or its number in the plan, from 0.
     #[value(name = "nodeclaim")]
     Claim,
+    /// A NodePool, by its name: what it may buy, has bought, and lets be disrupted.
+    #[value(name = "nodepool")]
+    Pool,
 }
 
 #[derive(Debug, Args)]
@@ -223,8 +228,12 @@ pub(crate) struct Explain {
     #[cfg(feature = "live")]
     #[command(flatten)]
     pub(crate) sold: Sold,
+    /// Policy: rank=, consolidate= or budget= and the name of a shipped policy, a .wasm file, or a crate's folder (built first); settings
+    /// follow as ,KEY=VALUE. Repeat the flag for other hooks and for further budgets.
+    #[arg(long, value_name = "SPEC", default_value = "rank=list-price")]
+    pub(crate) policy: Vec<String>,
     #[command(flatten)]
-    pub(crate) planning: Planning,
+    pub(crate) deciding: Deciding,
     /// Output format.
     #[arg(short, long, value_enum, default_value_t)]
     pub(crate) output: Format,
@@ -436,6 +445,10 @@ pub(crate) struct Process {
     /// Port of the metrics, 8080 by default; 0 takes any that is free. Environment: METRICS_PORT.
     #[arg(long, value_name = "PORT")]
     pub(crate) metrics_port: Option<u16>,
+    /// Serve no metrics of single pods, nodes and pools, which are most of all in a large cluster. Environment:
+    /// DISABLE_CLUSTER_STATE_OBSERVABILITY.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) disable_cluster_state_observability: Option<bool>,
     /// Port of the probes, 8081 by default; 0 takes any that is free. Environment: HEALTH_PROBE_PORT.
     #[arg(long, value_name = "PORT")]
     pub(crate) health_probe_port: Option<u16>,

@@ -83,8 +83,8 @@ fn own_namespace(path: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// What the incumbent's environment takes for true.
-fn is_true(text: &str) -> bool {
+/// `true` for the words that the incumbent takes for true in its environment.
+pub(crate) fn is_true(text: &str) -> bool {
     ["1", "t", "T", "true", "TRUE", "True"].contains(&text)
 }
 

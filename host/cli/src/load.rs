@@ -178,8 +178,11 @@ fn timed(change: plimsoll_snapshot::TimedChange) -> Result<TimedChange> {
             namespace: key.namespace,
             name: key.name,
         }),
+        Recorded::Delete(key) if key.kind == Kind::VolumeAttachment => Change::Detach(key.name),
         Recorded::Delete(key) => {
-            bail!("a simulation cannot play the deletion of {key}; expected a pod")
+            bail!(
+                "a simulation cannot play the deletion of {key}; expected a pod or a VolumeAttachment"
+            )
         }
         Recorded::Price(which, price) => Change::Price(which, price),
         Recorded::Availability(which, available) => Change::Stock(which, (!available).then_some(0)),

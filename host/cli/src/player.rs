@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use anyhow::{Result, bail};
 use plimsoll_core::action::ConsiderRequest;
 use plimsoll_core::check::PriceRule;
+use plimsoll_core::command::Settled;
 use plimsoll_core::plan::Plan;
 use plimsoll_core::schedule::{self, Session};
 use plimsoll_core::snapshot::Snapshot;
@@ -169,6 +170,12 @@ impl Planner for Player {
                 }))
             }
             Who::Fixed(group) => group.consider(request),
+        }
+    }
+
+    fn settled(&mut self, settled: &Settled) {
+        if let Who::Core(generation, _) = &self.who {
+            generation.settled(settled);
         }
     }
 

@@ -3,6 +3,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use plimsoll_core::ids::PoolName;
 use plimsoll_core::plan::{LaunchOption, PlannedClaim};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_policy::records::{ExplainedRow, Question, Wanted, explain};
@@ -11,7 +12,7 @@ use plimsoll_policy::{AnyModule, Asked, Decision, Observer};
 use crate::output::number;
 use crate::policy::short_name;
 
-/// Keeps the price question of the last decision, and who answered it.
+/// Keeps the first price question of a decision, and who answered it: later ones are about the cluster as it would be.
 #[derive(Debug, Default)]
 pub(crate) struct Priced(Mutex<Option<(AnyModule, Question)>>);
 
@@ -19,8 +20,8 @@ impl Observer for Priced {
     fn asked(&self, call: &Asked<'_>) {
         if let Asked::Price(ended) = call {
             let module = AnyModule::Rank(ended.module.clone());
-            let kept = Some((module, Question::Price(ended.question.clone())));
-            *self.kept() = kept;
+            let question = Question::Price(ended.question.clone());
+            self.kept().get_or_insert((module, question));
         }
     }
 
@@ -39,13 +40,23 @@ impl Priced {
 
     /// The policy's answers about a claim's first choice and its next instance type; `None` where no policy was asked.
     pub(crate) fn answers(&self, claim: &PlannedClaim) -> Option<PricedClaim> {
-        let kept = self.kept();
-        let (module, question) = kept.as_ref()?;
         let chosen = claim.chosen()?;
         let mut others = claim.options.iter();
         let next = others.find(|other| other.instance_type != chosen.instance_type);
+        self.answers_about(&claim.pool, chosen, next)
+    }
+
+    /// The policy's answers about an offering of a pool and the next instance type; `None` where no policy was asked.
+    pub(crate) fn answers_about(
+        &self,
+        pool: &PoolName,
+        chosen: &LaunchOption,
+        next: Option<&LaunchOption>,
+    ) -> Option<PricedClaim> {
+        let kept = self.kept();
+        let (module, question) = kept.as_ref()?;
         let answer = |option: &LaunchOption| {
-            let row = explained(module, question, claim.pool.as_str(), option)?;
+            let row = explained(module, question, pool.as_str(), option)?;
             Some((option.clone(), row))
         };
         Some(PricedClaim {

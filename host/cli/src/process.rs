@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use plimsoll_controller::serve::{self, Served};
-use plimsoll_controller::{Keep, Limits, Telemetry};
+use plimsoll_controller::{Keep, Limits, StateMetrics, Telemetry};
 use tokio::task::JoinSet;
 
 use crate::failure::Environment;
 use crate::flags::Process;
+use crate::leader;
 
 /// A flag, else what the environment says, else the default. What the environment says in no number gives the default, as the incumbent has it.
 fn chosen<T: std::str::FromStr>(
@@ -32,6 +33,23 @@ pub(crate) fn limits(flags: &Process, environment: &impl Fn(&str) -> Option<Stri
         300,
     );
     Limits::new(qps, burst)
+}
+
+/// Figures of the process.
+pub(crate) fn telemetry(
+    flags: &Process,
+    environment: &impl Fn(&str) -> Option<String>,
+) -> Telemetry {
+    let name = "DISABLE_CLUSTER_STATE_OBSERVABILITY";
+    let said = || environment(name).is_some_and(|text| leader::is_true(&text));
+    let is_disabled = flags
+        .disable_cluster_state_observability
+        .unwrap_or_else(said);
+    Telemetry::new(if is_disabled {
+        StateMetrics::Disabled
+    } else {
+        StateMetrics::Served
+    })
 }
 
 /// Serves probes and metrics until what is returned is dropped.

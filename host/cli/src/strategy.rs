@@ -10,6 +10,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::check::PriceRule;
+use plimsoll_core::disrupt::outlook::Outlook;
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::plan::Plan;
 use plimsoll_core::schedule::Session;
@@ -234,14 +235,33 @@ impl Strategy {
         }
     }
 
-    /// Decides once what to buy.
-    pub(crate) fn plan(&self, snapshot: &Snapshot) -> Result<Decided> {
+    /// A snapshot with the settings under which it decides.
+    fn own<'s>(&self, snapshot: &'s Snapshot) -> Cow<'s, Snapshot> {
         let mut settings = Arc::clone(&snapshot.settings);
         self.set(&mut settings);
         let mut own = Cow::Borrowed(snapshot);
         if !Arc::ptr_eq(&settings, &snapshot.settings) {
             own.to_mut().settings = settings;
         }
+        own
+    }
+
+    /// The outlook of the node in a row of a snapshot.
+    pub(crate) fn outlook(&self, snapshot: &Snapshot, row: usize) -> Result<Outlook> {
+        let policies = match self {
+            Self::Policies(chosen) => chosen.policies.clone(),
+            Self::Compatible => Policies::default(),
+            Self::Fixed(_) => bail!("policy {}: disrupts no nodes", self.name()),
+        };
+        let generation = Generation::first(policies);
+        let own = self.own(snapshot);
+        let mut outlooks = generation.outlooks(&own, &[row], &Session::default());
+        outlooks.pop().context("the outlook of a node")
+    }
+
+    /// Decides once what to buy.
+    pub(crate) fn plan(&self, snapshot: &Snapshot) -> Result<Decided> {
+        let own = self.own(snapshot);
         let policies = match self {
             Self::Policies(chosen) => chosen.policies.clone(),
             Self::Compatible => Policies::default(),

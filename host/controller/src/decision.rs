@@ -3,16 +3,25 @@
 //! What it was asked about is kept in a file, so that the failure can be looked into, and the engine asks again later.
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 use plimsoll_core::action::{ConsiderRequest, SolveRequest};
+use plimsoll_core::command::Settled;
 use plimsoll_core::engine::Input;
+use plimsoll_core::ids::Uid;
+use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::Snapshot;
-use tokio::task::JoinSet;
+use tokio::task::{Id, JoinSet};
 
+use crate::metrics::disruption;
+use crate::metrics::reconciles::Controller;
+use crate::metrics::scheduler::OpenDecision;
 use crate::planner::Planner;
 use crate::record::digest;
 
@@ -33,6 +42,16 @@ pub(crate) enum Asked {
     Disruption,
 }
 
+impl Asked {
+    /// The incumbent's controller that would decide.
+    const fn controller(self) -> Controller {
+        match self {
+            Self::Plan => Controller::Provisioner,
+            Self::Disruption => Controller::Disruption,
+        }
+    }
+}
+
 /// A decision that could not be made.
 #[derive(Debug)]
 pub(crate) struct Failed {
@@ -47,8 +66,37 @@ pub(crate) struct Failed {
     pub(crate) file: Result<PathBuf, String>,
 }
 
+/// A decision that was made.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) asked: Asked,
+    /// Says so to the engine.
+    pub(crate) input: Input,
+    pub(crate) took: Duration,
+    /// Reason and consolidation type that a decision on disruption counts for; `None` of a plan.
+    pub(crate) evaluated: Option<[&'static str; 2]>,
+    /// Waiting pods that a plan speaks of, and whether it has a place for each.
+    pub(crate) pods: Vec<(Uid, bool)>,
+}
+
+impl Made {
+    pub(crate) const fn controller(&self) -> Controller {
+        self.asked.controller()
+    }
+}
+
 /// A decision, or its failure.
-pub(crate) type Decided = Result<Input, Box<Failed>>;
+pub(crate) type Decided = Result<Box<Made>, Box<Failed>>;
+
+/// A decision that is being made.
+#[derive(Debug)]
+struct Open {
+    asked: Asked,
+    id: u64,
+    since: Instant,
+    /// Waiting pods that it is about.
+    pods: Arc<AtomicUsize>,
+}
 
 /// Decisions being made.
 pub(crate) struct Decisions {
@@ -56,6 +104,7 @@ pub(crate) struct Decisions {
     keep: Keep,
     kept: usize,
     under_way: JoinSet<Decided>,
+    open: BTreeMap<Id, Open>,
 }
 
 impl Decisions {
@@ -65,6 +114,7 @@ impl Decisions {
             keep,
             kept: 0,
             under_way: JoinSet::new(),
+            open: BTreeMap::new(),
         }
     }
 
@@ -73,10 +123,13 @@ impl Decisions {
         let planner = Arc::clone(&self.planner);
         let keep = self.keeper();
         tracing::debug!(request = request.id, "planning");
-        self.under_way.spawn_blocking(move || {
+        let (open, since) = (Arc::new(AtomicUsize::new(0)), Instant::now());
+        let (id, waiting) = (request.id, Arc::clone(&open));
+        let handle = self.under_way.spawn_blocking(move || {
             let SolveRequest { id, snapshot } = request;
             let question = (Asked::Plan, Input::Unsolved(id), &*snapshot);
             guarded(question, keep, || {
+                waiting.store(unbound(&snapshot), Ordering::Relaxed);
                 let plan = planner.plan(&snapshot);
                 tracing::debug!(
                     request = id,
@@ -85,9 +138,22 @@ impl Decisions {
                     unplaced = plan.unplaced.len(),
                     "planned"
                 );
-                Input::Solved(id, Box::new(plan))
+                Made {
+                    asked: Asked::Plan,
+                    took: since.elapsed(),
+                    evaluated: None,
+                    pods: spoken_of(&snapshot, &plan),
+                    input: Input::Solved(id, Box::new(plan)),
+                }
             })
         });
+        let open = Open {
+            asked: Asked::Plan,
+            id,
+            since,
+            pods: open,
+        };
+        self.open.insert(handle.id(), open);
     }
 
     /// Begins to look for nodes to be disrupted.
@@ -95,8 +161,8 @@ impl Decisions {
         let planner = Arc::clone(&self.planner);
         let keep = self.keeper();
         tracing::debug!(request = request.id, "considering");
-        self.under_way.spawn_blocking(move || {
-            let id = request.id;
+        let (id, since) = (request.id, Instant::now());
+        let handle = self.under_way.spawn_blocking(move || {
             let question = (
                 Asked::Disruption,
                 Input::Unconsidered(id),
@@ -106,22 +172,58 @@ impl Decisions {
                 let decision = planner.consider(&request.snapshot, &request.question);
                 let commands = decision.commands.len();
                 tracing::debug!(request = id, commands, "considered");
-                Input::Considered(id, Box::new(decision))
+                Made {
+                    asked: Asked::Disruption,
+                    took: since.elapsed(),
+                    evaluated: Some(disruption::labels_of(&request.question)),
+                    pods: Vec::new(),
+                    input: Input::Considered(id, Box::new(decision)),
+                }
             })
         });
+        let open = Open {
+            asked: Asked::Disruption,
+            id,
+            since,
+            pods: Arc::default(),
+        };
+        self.open.insert(handle.id(), open);
+    }
+
+    /// Decisions that are being made.
+    pub(crate) fn open(&self) -> Vec<OpenDecision> {
+        let open = self.open.values().map(|open| OpenDecision {
+            controller: open.asked.controller().name(),
+            id: open.id,
+            age: open.since.elapsed(),
+            pods: match open.asked {
+                Asked::Plan => Some(open.pods.load(Ordering::Relaxed)),
+                Asked::Disruption => None,
+            },
+        });
+        open.collect()
+    }
+
+    /// Tells those who look on of a command that came to its end, or to the end of the hour after it.
+    pub(crate) fn settled(&self, settled: &Settled) {
+        self.planner.settled(settled);
     }
 
     /// The next that has been made, or could not be; `None` while none is under way. Nothing is lost if the wait is given up.
     pub(crate) async fn next(&mut self) -> Option<Decided> {
         loop {
-            match self.under_way.join_next().await? {
-                Ok(decided) => {
+            match self.under_way.join_next_with_id().await? {
+                Ok((id, decided)) => {
+                    self.open.remove(&id);
                     if matches!(&decided, Err(failed) if failed.file.is_ok()) {
                         self.kept += 1;
                     }
                     return Some(decided);
                 }
-                Err(error) => tracing::error!(%error, "a decision was given up"),
+                Err(error) => {
+                    self.open.remove(&error.id());
+                    tracing::error!(%error, "a decision was given up");
+                }
             }
         }
     }
@@ -135,26 +237,46 @@ impl Decisions {
 fn guarded(
     (asked, input, snapshot): (Asked, Input, &Snapshot),
     keep: Option<Keep>,
-    decide: impl FnOnce() -> Input,
+    decide: impl FnOnce() -> Made,
 ) -> Decided {
     // What a panic leaves behind is the planner's cache of offers, which is replaced as a whole or not at all.
-    catch_unwind(AssertUnwindSafe(decide)).map_err(|panic| {
-        let digest = digest(snapshot).unwrap_or_else(|error| error.to_string());
-        let file = match keep {
-            None => Err(format!("{KEPT} others are kept already")),
-            Some(keep) => {
-                let kept = keep(snapshot, &format!("snapshot-{digest}.json"));
-                kept.map_err(|error| error.to_string())
-            }
-        };
-        Box::new(Failed {
-            asked,
-            input,
-            cause: words(&*panic).chars().take(WORDS).collect(),
-            digest,
-            file,
+    catch_unwind(AssertUnwindSafe(decide))
+        .map(Box::new)
+        .map_err(|panic| {
+            let digest = digest(snapshot).unwrap_or_else(|error| error.to_string());
+            let file = match keep {
+                None => Err(format!("{KEPT} others are kept already")),
+                Some(keep) => {
+                    let kept = keep(snapshot, &format!("snapshot-{digest}.json"));
+                    kept.map_err(|error| error.to_string())
+                }
+            };
+            Box::new(Failed {
+                asked,
+                input,
+                cause: words(&*panic).chars().take(WORDS).collect(),
+                digest,
+                file,
+            })
         })
-    })
+}
+
+/// Pods of a snapshot that wait for a node.
+fn unbound(snapshot: &Snapshot) -> usize {
+    let pods = snapshot.pods.iter();
+    pods.filter(|pod| pod.node.is_none() && pod.is_active())
+        .count()
+}
+
+/// Waiting pods that a plan speaks of, and whether it has a place for each.
+fn spoken_of(snapshot: &Snapshot, plan: &Plan) -> Vec<(Uid, bool)> {
+    let placed = plan.placements.iter().map(|placed| (placed.pod, true));
+    let unplaced = plan.unplaced.iter().map(|unplaced| (unplaced.pod, false));
+    let of = |(row, is_placed): (usize, bool)| {
+        let pod = snapshot.pods.get(row)?;
+        (pod.node.is_none() && !pod.is_spare()).then(|| (pod.uid.clone(), is_placed))
+    };
+    placed.chain(unplaced).filter_map(of).collect()
 }
 
 fn words(panic: &(dyn Any + Send)) -> &str {
@@ -189,11 +311,8 @@ impl Failed {
     }
 
     /// The incumbent's controller that would have decided.
-    pub(crate) fn controller(&self) -> &'static str {
-        match self.asked {
-            Asked::Plan => "provisioner",
-            Asked::Disruption => "disruption",
-        }
+    pub(crate) const fn controller(&self) -> Controller {
+        self.asked.controller()
     }
 }
 
@@ -219,10 +338,18 @@ mod tests {
         let snapshot = snapshot();
         let keep: Keep = Arc::new(|_, name| Ok(PathBuf::from("/kept").join(name)));
         let ask = |keep: Option<Keep>, decide: fn() -> Input| {
-            guarded((Asked::Plan, Input::Unsolved(7), &snapshot), keep, decide)
+            guarded((Asked::Plan, Input::Unsolved(7), &snapshot), keep, || {
+                Made {
+                    asked: Asked::Plan,
+                    input: decide(),
+                    took: Duration::ZERO,
+                    evaluated: None,
+                    pods: Vec::new(),
+                }
+            })
         };
         let made = ask(Some(Arc::clone(&keep)), || Input::Tick);
-        assert_eq!(made.unwrap(), Input::Tick);
+        assert_eq!(made.unwrap().input, Input::Tick);
         let failed = ask(Some(keep), || panic!("row {} of 3", 4)).unwrap_err();
         let digest = digest(&snapshot).unwrap();
         assert_eq!(failed.input, Input::Unsolved(7));

@@ -28,6 +28,8 @@ impl Urgency {
             | Purpose::MarkStatus
             | Purpose::MarkDisruption
             | Purpose::MarkHash
+            | Purpose::Hydrate
+            | Purpose::HydrateNode
             | Purpose::MarkPodEvent => Self::Low,
             _ => Self::Normal,
         }
@@ -54,6 +56,11 @@ impl<T> Lane<T> {
     /// Takes one more.
     pub(crate) fn push(&mut self, one: T, urgency: Urgency) {
         self.queues[urgency as usize].push_back(one);
+    }
+
+    /// Those that wait for their turn.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = &T> {
+        self.queues.iter().flatten()
     }
 
     /// The next to begin; `None` while there is no room, or nothing waits. It takes room until [`Lane::end`].

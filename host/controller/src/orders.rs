@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use plimsoll_core::action::{ObjectKey, Order, Outcome, Request};
 use plimsoll_kube::apply::{Preconditions, Writer};
@@ -11,6 +11,7 @@ use tokio::time::timeout;
 
 use crate::clock::Clock;
 use crate::lane::{Lane, Urgency};
+use crate::metrics::reconciles::Controller;
 use crate::provider::Provider;
 use crate::telemetry::word;
 
@@ -22,12 +23,21 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Carries orders out.
 pub(crate) struct Orders {
     executor: Arc<Executor>,
-    running: JoinSet<Outcome>,
+    running: JoinSet<(Outcome, Duration)>,
     known: BTreeMap<Id, Arc<Order>>,
     /// Objects with an order under way, and the orders that wait for its end.
     waiting: BTreeMap<ObjectKey, VecDeque<Arc<Order>>>,
     writes: Lane<Arc<Order>>,
     calls: Lane<Arc<Order>>,
+}
+
+/// An order that has ended.
+#[derive(Debug)]
+pub(crate) struct EndedOrder {
+    pub(crate) order: Arc<Order>,
+    pub(crate) outcome: Outcome,
+    /// How long it was under way, its wait for its turn apart.
+    pub(crate) took: Duration,
 }
 
 struct Executor {
@@ -64,10 +74,10 @@ impl Orders {
     }
 
     /// The next order that has ended; `None` when none is under way. Nothing is lost if the wait is given up.
-    pub(crate) async fn next(&mut self) -> Option<(Arc<Order>, Outcome)> {
-        let (id, outcome) = match self.running.join_next_with_id().await? {
-            Ok((id, outcome)) => (id, outcome),
-            Err(error) => (error.id(), Outcome::Unknown),
+    pub(crate) async fn next(&mut self) -> Option<EndedOrder> {
+        let (id, (outcome, took)) = match self.running.join_next_with_id().await? {
+            Ok(ended) => ended,
+            Err(error) => (error.id(), (Outcome::Unknown, Duration::ZERO)),
         };
         let ended = self.known.remove(&id)?;
         self.lane(&ended).end();
@@ -78,7 +88,27 @@ impl Orders {
             self.waiting.remove(&ended.object);
             self.begin();
         }
-        Some((ended, outcome))
+        Some(EndedOrder {
+            order: ended,
+            outcome,
+            took,
+        })
+    }
+
+    /// Orders that wait for their turn, by the incumbent's controller that would give them.
+    pub(crate) fn waiting(&self) -> Vec<(&'static str, usize)> {
+        let mut waiting: BTreeMap<&'static str, usize> = BTreeMap::new();
+        let behind = self.waiting.values().flatten();
+        let lanes = self.writes.waiting().chain(self.calls.waiting());
+        for order in behind.chain(lanes) {
+            let name = Controller::of_order(order).name();
+            *waiting.entry(name).or_default() += 1;
+        }
+        // Those of whom nothing waits are told, too.
+        for name in Controller::of_orders().map(Controller::name) {
+            waiting.entry(name).or_default();
+        }
+        waiting.into_iter().collect()
     }
 
     fn lane(&mut self, order: &Order) -> &mut Lane<Arc<Order>> {
@@ -104,7 +134,8 @@ impl Orders {
     }
 }
 
-async fn carry_out(executor: Arc<Executor>, order: Arc<Order>) -> Outcome {
+async fn carry_out(executor: Arc<Executor>, order: Arc<Order>) -> (Outcome, Duration) {
+    let begun = Instant::now();
     let work = async {
         match &order.request {
             Request::Write(write) => {
@@ -120,7 +151,7 @@ async fn carry_out(executor: Arc<Executor>, order: Arc<Order>) -> Outcome {
         object = ?order.object, purpose = ?order.purpose, attempt = order.attempt,
         outcome = words(&outcome), "order ended"
     );
-    outcome
+    (outcome, begun.elapsed())
 }
 
 fn words(outcome: &Outcome) -> String {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::command::{Decision, DisruptionQuestion};
+use plimsoll_core::command::{Decision, DisruptionQuestion, Settled};
 use plimsoll_core::plan::Plan;
 use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;
@@ -49,5 +49,10 @@ impl Planner {
             tracing::warn!("{note}");
         }
         considered.decision
+    }
+
+    /// Tells those who look on of a command that came to its end, or to the end of the hour after it.
+    pub fn settled(&self, settled: &Settled) {
+        self.generations.current().settled(settled);
     }
 }

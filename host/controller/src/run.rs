@@ -4,7 +4,7 @@ use std::future::Future;
 use std::io::Write;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use kube::Client;
@@ -19,19 +19,22 @@ use plimsoll_kube::apply::Writer;
 use plimsoll_kube::event::Notice;
 use plimsoll_kube::watch;
 use plimsoll_kube::{check_served, honours_nominations};
+use tokio::sync::mpsc::Receiver;
 use tokio::sync::watch as watch_channel;
 
 use crate::clock::Clock;
 use crate::decision::{Decided, Decisions, Failed, Keep};
 use crate::fidelity::Fidelity;
-use crate::orders::Orders;
+use crate::metrics::reconciles::Controller as Counted;
+use crate::metrics::{Meters, SpokenOf, families};
+use crate::orders::{EndedOrder, Orders};
 use crate::planner::Planner;
 use crate::policies::Pools;
 use crate::provider::Provider;
 use crate::publish::Publishing;
 use crate::record::{Beginning, Recorder};
 use crate::story;
-use crate::telemetry::Telemetry;
+use crate::telemetry::{Asking, Telemetry};
 use crate::view::View;
 
 /// Shortest pause before the engine is woken: it has just been asked.
@@ -71,6 +74,9 @@ pub struct Controller {
     decisions: Decisions,
     publishing: Publishing,
     telemetry: Telemetry,
+    meters: Meters,
+    /// Those who want to see figures.
+    asking: Receiver<Asking>,
     recorder: Option<Recorder>,
     fidelity: Fidelity,
     pools: watch_channel::Sender<Pools>,
@@ -101,7 +107,9 @@ impl Controller {
             provider: setup.provider,
             decisions: Decisions::new(setup.planner, setup.keep),
             publishing: Publishing::new(setup.client, setup.telemetry.clone()),
+            asking: setup.telemetry.to_loop(),
             telemetry: setup.telemetry,
+            meters: Meters::default(),
             clock,
             recorder,
             fidelity: Fidelity::default(),
@@ -133,9 +141,10 @@ impl Controller {
                     Some(inputs) => self.seen(inputs)?,
                     None => bail!("every watch has ended; expected them to go on"),
                 },
-                Some((order, outcome)) = self.orders.next() => self.ended(&order, outcome)?,
+                Some(ended) = self.orders.next() => self.ended(ended)?,
                 Some(decided) = self.decisions.next() => self.decided(decided)?,
                 input = self.provider.next() => self.feed(input)?,
+                Some(asking) = self.asking.recv() => self.show(asking),
                 () = wait(pause) => self.feed(Input::Tick)?,
             }
         }
@@ -149,8 +158,25 @@ impl Controller {
         Some(left.max(SHORTEST))
     }
 
-    fn ended(&mut self, order: &Order, outcome: Outcome) -> Result<()> {
+    /// Hands out what figures are made of. Whoever asked may have gone.
+    fn show(&self, asking: Asking) {
+        let decisions = (self.decisions.open(), self.orders.waiting());
+        let now = self.clock.now();
+        let cut = self
+            .meters
+            .cut(&self.engine, &self.fidelity, decisions, now);
+        let _ = asking.send(cut);
+    }
+
+    fn ended(&mut self, ended: EndedOrder) -> Result<()> {
+        let EndedOrder {
+            order,
+            outcome,
+            took,
+        } = ended;
+        let order: &Order = &order;
         self.telemetry.ended(order, &outcome);
+        self.meters.ended(&self.engine, order, (&outcome, took));
         if matches!(outcome, Outcome::Done(_)) {
             story::written(order);
         }
@@ -161,13 +187,16 @@ impl Controller {
     }
 
     fn decided(&mut self, decided: Decided) -> Result<()> {
-        let input = decided.unwrap_or_else(|failed| self.failed(*failed));
+        let input = match decided {
+            Ok(made) => {
+                self.meters.decided(&made, self.clock.now());
+                made.input
+            }
+            Err(failed) => self.failed(*failed),
+        };
         if let Input::Solved(_, plan) = &input {
             story::planned(plan);
-            let unplaced = u32::try_from(plan.unplaced.len()).unwrap_or(u32::MAX);
-            let labels = [("controller", "provisioner")];
-            let name = "karpenter_scheduler_unschedulable_pods_count";
-            self.telemetry.set(name, &labels, f64::from(unplaced));
+            self.telemetry.planned(plan);
         }
         self.feed(input)
     }
@@ -176,9 +205,10 @@ impl Controller {
     fn failed(&mut self, failed: Failed) -> Input {
         let sentence = failed.sentence();
         tracing::error!(digest = failed.digest, "{sentence}");
-        let labels = [("controller", failed.controller())];
-        let name = "controller_runtime_reconcile_panics_total";
-        self.telemetry.count(name, &labels);
+        let labels = [("controller", failed.controller().name())];
+        self.telemetry
+            .count(families::RECONCILE_PANICS.name, &labels);
+        self.meters.undecided(failed.controller());
         for notice in self.view.on_pools(failed.reason(), &sentence) {
             self.publishing.publish(notice);
         }
@@ -190,8 +220,8 @@ impl Controller {
             self.publishing.publish(notice);
         }
         let nodes = u32::try_from(self.engine.cluster().nodes.len()).unwrap_or(u32::MAX);
-        let name = "karpenter_cluster_state_node_count";
-        self.telemetry.set(name, &[], f64::from(nodes));
+        self.telemetry
+            .set(families::NODE_COUNT.name, &[], f64::from(nodes));
         inputs.into_iter().try_for_each(|input| self.feed(input))
     }
 
@@ -201,7 +231,13 @@ impl Controller {
         self.provider.observe(&input, now);
         self.observe_pools(&input);
         self.record(|recorder| recorder.input(&input, now))?;
+        let spoken_of = SpokenOf::by(&self.engine, &input);
+        let (counted, begun) = (Counted::of_input(&input), Instant::now());
         let actions = self.engine.handle(input, now);
+        self.meters.handled(counted, begun.elapsed());
+        if let Some(spoken_of) = spoken_of {
+            self.meters.observe(&self.engine, &spoken_of, now);
+        }
         self.record(|recorder| recorder.actions(&actions))?;
         for action in actions {
             match action {
@@ -209,7 +245,11 @@ impl Controller {
                 Action::Solve(request) => self.decisions.solve(request),
                 Action::Consider(request) => self.decisions.consider(*request),
                 Action::Report(report) => self.tell(&report),
-                Action::Settle(settled) => tell_of(&settled),
+                Action::Settle(settled) => {
+                    self.meters.settled(&settled);
+                    self.decisions.settled(&settled);
+                    tell_of(&settled);
+                }
             }
         }
         Ok(())
@@ -252,12 +292,14 @@ impl Controller {
 fn tell_of(settled: &Settled) {
     let dollars = |price: PricePerHour| format!("{:.4}", price.dollars());
     tracing::info!(
+        command = %settled.id,
         reason = settled.reason.as_str(),
         nodes = settled.nodes,
-        gone = settled.gone,
+        gone = settled.gone.len(),
         replacements = settled.replacements,
         predicted = dollars(settled.predicted),
         realised = dollars(settled.realised),
+        watched = %settled.watched,
         "settled, in dollars per hour at list price"
     );
 }

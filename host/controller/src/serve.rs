@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use http::{Request, Response, StatusCode, header};
 use http_body_util::Full;
@@ -63,8 +63,11 @@ pub async fn serve(listener: TcpListener, served: Served, telemetry: Telemetry) 
         let telemetry = telemetry.clone();
         connections.spawn(async move {
             let answer = service_fn(|request: Request<Incoming>| {
-                let answer = answer(served, request.uri().path(), &telemetry);
-                async { Ok::<_, Infallible>(answer) }
+                let telemetry = telemetry.clone();
+                async move {
+                    let answer = answer(served, request.uri().path(), &telemetry).await;
+                    Ok::<_, Infallible>(answer)
+                }
             });
             let connection = Builder::new()
                 .timer(TokioTimer::new())
@@ -76,7 +79,7 @@ pub async fn serve(listener: TcpListener, served: Served, telemetry: Telemetry) 
     }
 }
 
-fn answer(served: Served, path: &str, telemetry: &Telemetry) -> Response<Full<Bytes>> {
+async fn answer(served: Served, path: &str, telemetry: &Telemetry) -> Response<Full<Bytes>> {
     let (status, kind, text) = match (served, path) {
         (Served::Probes, "/healthz") => (StatusCode::OK, PLAIN, "ok\n".to_owned()),
         (Served::Probes, "/readyz") => {
@@ -88,11 +91,7 @@ fn answer(served: Served, path: &str, telemetry: &Telemetry) -> Response<Full<By
             };
             (status, PLAIN, text)
         }
-        (Served::Metrics, "/metrics") => (
-            StatusCode::OK,
-            PROMETHEUS,
-            telemetry.metrics(Instant::now()),
-        ),
+        (Served::Metrics, "/metrics") => (StatusCode::OK, PROMETHEUS, telemetry.metrics().await),
         _ => (StatusCode::NOT_FOUND, PLAIN, "not found\n".to_owned()),
     };
     let mut answer = Response::new(Full::new(Bytes::from(text)));

@@ -36,7 +36,10 @@ pub(crate) fn written(order: &Order) {
     match write {
         Write::CreateClaim { claim, .. } => created(claim),
         Write::ChangeClaim(name, change) => changed(name.as_str(), change),
-        Write::ChangeNode(name, _) if order.purpose == Purpose::Taint => {
+        // A drain adds a label to a node that is tainted already: no second step.
+        Write::ChangeNode(name, change)
+            if order.purpose == Purpose::Taint && change.taints.is_some() =>
+        {
             tracing::info!(Node = name.as_str(), "tainted node");
         }
         Write::ChangeNode(name, change) if change.finalizer == Finalizer::Removed => {

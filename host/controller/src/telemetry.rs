@@ -1,108 +1,70 @@
 //! Figures and health of the process, as it serves them to whoever watches over it.
 //!
-//! Names are the incumbent's where it has one for the same thing; ours begin with `plimsoll_`. Text is made when it is asked for.
+//! Figures that change now and then are set down here, from wherever that happens; all others the loop hands out when somebody asks
+//! ([`crate::metrics`]). A process that waits for the lease has no loop, and serves its own figures alone.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use plimsoll_core::action::{Order, Outcome, Purpose, Reason, Request};
+use plimsoll_core::action::{Order, Outcome, Purpose, Reason};
+use plimsoll_core::plan::Plan;
+use plimsoll_policy::Outcome as PolicyOutcome;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
 
+use crate::metrics::families::{self, FIGURES};
+use crate::metrics::{Cut, Exposition, Family, PolicyMeters, StateMetrics};
+
+/// How long the loop is waited for.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Somebody who asks the loop for its figures.
+pub(crate) type Asking = oneshot::Sender<Cut>;
 /// Labels of a figure, as they stand between the braces.
-type Labels = String;
+type Labels = Vec<(String, String)>;
 
 /// Figures and health of one process. Clones are one.
 #[derive(Clone, Default)]
 pub struct Telemetry {
     figures: Arc<Mutex<Figures>>,
+    /// One is answered after another.
+    answering: Arc<tokio::sync::Mutex<()>>,
 }
 
 #[derive(Default)]
 struct Figures {
-    counters: BTreeMap<(&'static str, Labels), u64>,
-    gauges: BTreeMap<(&'static str, Labels), f64>,
+    values: BTreeMap<(&'static str, Labels), f64>,
+    policies: PolicyMeters,
     /// Since when the view is stale; `None` while it is fresh, and before there is one.
     unsynced: Option<Instant>,
     /// What keeps this process from doing its work, in sentences.
     unready: Vec<String>,
+    /// The way to the loop, once there is one.
+    to_loop: Option<mpsc::Sender<Asking>>,
+    state: StateMetrics,
 }
 
-/// A family of figures: its name, type and meaning.
-const FAMILIES: [(&str, &str, &str); 14] = [
-    (
-        "karpenter_cloudprovider_errors_total",
-        "counter",
-        "Calls to the cloud that were not done.",
-    ),
-    (
-        "karpenter_cluster_state_node_count",
-        "gauge",
-        "Nodes in memory.",
-    ),
-    (
-        "karpenter_cluster_state_synced",
-        "gauge",
-        "1 while what is seen of the cluster is what is there.",
-    ),
-    (
-        "karpenter_cluster_state_unsynced_time_seconds",
-        "gauge",
-        "Time for which what is seen has been stale.",
-    ),
-    (
-        "karpenter_pods_eviction_requests_total",
-        "counter",
-        "Answers of evictions, by HTTP status.",
-    ),
-    (
-        "karpenter_scheduler_unschedulable_pods_count",
-        "gauge",
-        "Pods that the last plan left without a place.",
-    ),
-    (
-        "controller_runtime_reconcile_panics_total",
-        "counter",
-        "Decisions that failed because the planner panicked.",
-    ),
-    (
-        "leader_election_master_status",
-        "gauge",
-        "1 while this process leads.",
-    ),
-    (
-        "plimsoll_events_published_total",
-        "counter",
-        "Events, by what became of them.",
-    ),
-    (
-        "plimsoll_orders_total",
-        "counter",
-        "Orders that have ended, by purpose and outcome.",
-    ),
-    (
-        "plimsoll_unreadable_objects",
-        "gauge",
-        "Objects that cannot be read, by kind.",
-    ),
-    (
-        "plimsoll_watch_failing",
-        "gauge",
-        "1 while the watch of a kind does not go on.",
-    ),
-    (
-        "plimsoll_watch_silent_seconds",
-        "gauge",
-        "Time since the watch of a kind said something last.",
-    ),
-    (
-        "plimsoll_watch_stale",
-        "gauge",
-        "1 while what is seen of a kind may be older than the cluster.",
-    ),
-];
-
 impl Telemetry {
+    /// Figures of a process; whether gauges of pods, nodes and pools are among them.
+    pub fn new(state: StateMetrics) -> Self {
+        let telemetry = Self::default();
+        telemetry.figures().state = state;
+        let arch = match std::env::consts::ARCH {
+            "x86_64" => "amd64",
+            "aarch64" => "arm64",
+            other => other,
+        };
+        let labels = [
+            ("version", env!("CARGO_PKG_VERSION")),
+            ("goversion", ""),
+            ("goarch", arch),
+            ("commit", ""),
+        ];
+        telemetry.set(families::BUILD_INFO.name, &labels, 1.0);
+        telemetry
+    }
+
     fn figures(&self) -> MutexGuard<'_, Figures> {
         self.figures.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -111,19 +73,19 @@ impl Telemetry {
     pub fn count(&self, name: &'static str, labels: &[(&str, &str)]) {
         *self
             .figures()
-            .counters
-            .entry((name, text(labels)))
-            .or_default() += 1;
+            .values
+            .entry((name, owned(labels)))
+            .or_default() += 1.0;
     }
 
     /// Sets a gauge.
     pub fn set(&self, name: &'static str, labels: &[(&str, &str)], value: f64) {
-        self.figures().gauges.insert((name, text(labels)), value);
+        self.figures().values.insert((name, owned(labels)), value);
     }
 
     /// Forgets all values of a gauge.
     pub fn clear(&self, name: &'static str) {
-        self.figures().gauges.retain(|(have, _), _| *have != name);
+        self.figures().values.retain(|(have, _), _| *have != name);
     }
 
     /// Sets down that the view is fresh, or is not.
@@ -135,8 +97,8 @@ impl Telemetry {
             Some(figures.unsynced.unwrap_or(now))
         };
         let synced = if is_fresh { 1.0 } else { 0.0 };
-        let name = "karpenter_cluster_state_synced";
-        figures.gauges.insert((name, String::new()), synced);
+        let name = families::SYNCED.name;
+        figures.values.insert((name, Labels::new()), synced);
     }
 
     /// Sets down what keeps this process from its work, in sentences; nothing where it can do it.
@@ -147,59 +109,78 @@ impl Telemetry {
     /// Counts an order that has ended.
     pub fn ended(&self, order: &Order, outcome: &Outcome) {
         let purpose = format!("{:?}", order.purpose);
-        let words = word(outcome);
-        let labels = [("purpose", purpose.as_str()), ("outcome", words)];
-        self.count("plimsoll_orders_total", &labels);
+        let labels = [("purpose", purpose.as_str()), ("outcome", word(outcome))];
+        self.count(families::ORDERS.name, &labels);
         if order.purpose == Purpose::Evict {
             let code = [("code", code(outcome))];
-            self.count("karpenter_pods_eviction_requests_total", &code);
-        }
-        if matches!(order.request, Request::Cloud(_)) && !matches!(outcome, Outcome::Done(_)) {
-            let labels = [
-                ("controller", ""),
-                ("error", words),
-                ("method", &purpose),
-                ("provider", "kwok"),
-            ];
-            self.count("karpenter_cloudprovider_errors_total", &labels);
+            self.count(families::EVICTION_REQUESTS.name, &code);
         }
     }
 
-    /// All figures in the text format of Prometheus.
-    pub fn metrics(&self, now: Instant) -> String {
-        let mut figures = self.figures();
-        let unsynced = figures.unsynced;
-        let seconds = unsynced.map_or(0.0, |since| (now - since).as_secs_f64());
-        let name = "karpenter_cluster_state_unsynced_time_seconds";
-        figures.gauges.insert((name, String::new()), seconds);
-        let mut out = String::new();
-        for (name, kind, help) in FAMILIES {
-            let counters = figures
-                .counters
-                .iter()
-                .map(|(key, value)| (key, value.to_string()));
-            let gauges = figures
-                .gauges
-                .iter()
-                .map(|(key, value)| (key, value.to_string()));
-            let own = counters
-                .chain(gauges)
-                .filter(|((have, _), _)| *have == name);
-            let mut lines = String::new();
-            for ((_, labels), value) in own {
-                let labels = if labels.is_empty() {
-                    String::new()
-                } else {
-                    format!("{{{labels}}}")
-                };
-                // Writing to a text cannot fail.
-                let _ = writeln!(lines, "{name}{labels} {value}");
-            }
-            if !lines.is_empty() {
-                let _ = write!(out, "# HELP {name} {help}\n# TYPE {name} {kind}\n{lines}");
-            }
+    /// Sets down what a plan came to. Cost and bound are those of the last plan that buys something.
+    pub(crate) fn planned(&self, plan: &Plan) {
+        let unplaced = u32::try_from(plan.unplaced.len()).unwrap_or(u32::MAX);
+        let labels = [("controller", "provisioner")];
+        let name = families::UNSCHEDULABLE_PODS.name;
+        self.set(name, &labels, f64::from(unplaced));
+        let (cost, bound) = (plan.cost.list.dollars(), plan.cost.bound.dollars());
+        if plan.claims.is_empty() || bound <= 0.0 {
+            return;
         }
-        out
+        self.set(families::PACKING_COST.name, &[], cost);
+        self.set(families::PACKING_BOUND.name, &[], bound);
+        self.set(families::PACKING_GAP.name, &[], cost / bound - 1.0);
+    }
+
+    /// Counts a call of a policy.
+    pub(crate) fn called(&self, policy: (&Arc<str>, &str), outcome: PolicyOutcome, took: Duration) {
+        self.figures().policies.called(policy, outcome, took);
+    }
+
+    /// Forgets a policy that is no more.
+    pub(crate) fn forget_policy(&self, policy: &str) {
+        self.figures().policies.forget(policy);
+    }
+
+    /// Those who ask the loop for its figures, from now on.
+    pub(crate) fn to_loop(&self) -> mpsc::Receiver<Asking> {
+        let (sender, receiver) = mpsc::channel(1);
+        self.figures().to_loop = Some(sender);
+        receiver
+    }
+
+    /// All figures in the text format of Prometheus.
+    pub async fn metrics(&self) -> String {
+        let _answering = self.answering.lock().await;
+        let to_loop = self.figures().to_loop.clone();
+        let cut = match to_loop {
+            Some(to_loop) => timeout(PATIENCE, ask(&to_loop)).await.ok().flatten(),
+            None => None,
+        };
+        let telemetry = self.clone();
+        let text =
+            tokio::task::spawn_blocking(move || telemetry.text(cut.as_ref(), Instant::now()));
+        text.await.unwrap_or_default()
+    }
+
+    fn text(&self, cut: Option<&Cut>, now: Instant) -> String {
+        let mut out = Exposition::default();
+        let (policies, state) = {
+            let mut figures = self.figures();
+            let unsynced = figures.unsynced;
+            let seconds = unsynced.map_or(0.0, |since| (now - since).as_secs_f64());
+            let name = families::UNSYNCED.name;
+            figures.values.insert((name, Labels::new()), seconds);
+            for family in FIGURES {
+                figures.write(&mut out, family);
+            }
+            (figures.policies.clone(), figures.state)
+        };
+        policies.write(&mut out);
+        if let Some(cut) = cut {
+            cut.write(&mut out, state);
+        }
+        out.into_text()
     }
 
     /// The answer of the readiness probe: whether it is well, and in which words.
@@ -213,17 +194,32 @@ impl Telemetry {
     }
 }
 
-fn text(labels: &[(&str, &str)]) -> Labels {
-    let escaped = |value: &str| {
-        value
-            .replace('\\', "\\\\")
-            .replace('"', "\\\"")
-            .replace('\n', "\\n")
-    };
-    let pairs = labels
-        .iter()
-        .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)));
-    pairs.collect::<Vec<_>>().join(",")
+impl Figures {
+    fn write(&self, out: &mut Exposition, family: &'static Family) {
+        let mut samples = out.family(family);
+        let first = (family.name, Labels::new());
+        let own = self.values.range(first..);
+        for ((_, labels), value) in own.take_while(|((name, _), _)| *name == family.name) {
+            let label = |name: &&str| {
+                let own = labels.iter().find(|(own, _)| own == name);
+                own.map_or("", |(_, value)| value.as_str())
+            };
+            let values: Vec<&str> = family.labels.iter().map(label).collect();
+            samples.sample(&values, *value);
+        }
+    }
+}
+
+/// Asks the loop; `None` where it has ended.
+async fn ask(to_loop: &mpsc::Sender<Asking>) -> Option<Cut> {
+    let (asking, answer) = oneshot::channel();
+    to_loop.send(asking).await.ok()?;
+    answer.await.ok()
+}
+
+fn owned(labels: &[(&str, &str)]) -> Labels {
+    let own = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    labels.iter().map(own).collect()
 }
 
 /// The word for an outcome, for figures and logs.
@@ -257,8 +253,6 @@ fn code(outcome: &Outcome) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]
@@ -266,13 +260,13 @@ mod tests {
         let telemetry = Telemetry::default();
         let labels = [("controller", "provisioner")];
         for _ in 0..2 {
-            telemetry.count("controller_runtime_reconcile_panics_total", &labels);
+            telemetry.count(families::RECONCILE_PANICS.name, &labels);
         }
-        telemetry.set("plimsoll_watch_stale", &[("kind", "a\"b")], 1.0);
+        telemetry.set(families::WATCH_STALE.name, &[("kind", "a\"b")], 1.0);
         let start = Instant::now();
         telemetry.see(false, start);
         telemetry.see(false, start + Duration::from_secs(1));
-        let text = telemetry.metrics(start + Duration::from_secs(4));
+        let text = telemetry.text(None, start + Duration::from_secs(4));
         let figures: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
         assert_eq!(
             figures,
@@ -284,7 +278,7 @@ mod tests {
             ]
         );
         telemetry.see(true, start);
-        let text = telemetry.metrics(start + Duration::from_secs(9));
+        let text = telemetry.text(None, start + Duration::from_secs(9));
         assert!(
             text.contains("\nkarpenter_cluster_state_unsynced_time_seconds 0\n"),
             "{text}"

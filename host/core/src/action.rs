@@ -38,8 +38,8 @@ pub enum Action {
     Consider(Box<ConsiderRequest>),
     /// Tell people.
     Report(Event),
-    /// Record what a command came to.
-    Settle(Settled),
+    /// Record what a command came to: at its end, and once more an hour later where it was made to save.
+    Settle(Box<Settled>),
 }
 
 /// A decision to be made on another thread, or at once.
@@ -167,6 +167,10 @@ pub enum Purpose {
     MarkDisruption,
     /// Write the hash of a claim's pool on it, by the rules of our version.
     MarkHash,
+    /// Label a claim with its node class.
+    Hydrate,
+    /// Label a node with its node class.
+    HydrateNode,
 }
 
 /// One thing to do.

@@ -29,6 +29,11 @@ pub const WINDOWS_BUILD: &str = "node.kubernetes.io/windows-build";
 pub const REGISTERED: &str = "karpenter.sh/registered";
 /// Set to `true` when a node has initialised.
 pub const INITIALIZED: &str = "karpenter.sh/initialized";
+/// On a node: load balancers outside the cluster send it nothing; we set it to `karpenter` where its drain begins.
+pub const EXCLUDED_FROM_LOAD_BALANCERS: &str =
+    "node.kubernetes.io/exclude-from-external-load-balancers";
+/// Set to `true` by whoever starts a node: the taints of its claim are not written on it.
+pub const DO_NOT_SYNC_TAINTS: &str = "karpenter.sh/do-not-sync-taints";
 /// Annotation of a claim that names a type whose price a NodeOverlay sets.
 pub const PRICE_OVERLAY_APPLIED: &str = "karpenter.sh/price-overlay-applied";
 /// Annotation of a claim that names a type whose capacity a NodeOverlay sets.

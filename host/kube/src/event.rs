@@ -4,15 +4,19 @@ use k8s_openapi::api::core::v1::ObjectReference;
 use kube::runtime::events::{Event as Written, EventType, Recorder, Reporter};
 use kube::{Client, Error};
 use plimsoll_api::Kind;
+use plimsoll_api::kinds::Policy;
 use plimsoll_core::action::{Event, ObjectKey};
 use plimsoll_core::ids::ObjectName;
 
 use crate::FIELD_MANAGER;
 
 /// Reasons that mean something went wrong; all others are normal.
-const WARNINGS: [&str; 11] = [
+const WARNINGS: [&str; 14] = [
     "NodeRepairBlocked",
     "Unhealthy",
+    "UnregisteredTaintMissing",
+    "FailedConsistencyCheck",
+    "InvalidDoNotDisruptAnnotation",
     "InsufficientCapacityError",
     "NodeClassNotReady",
     "LaunchFailed",
@@ -27,10 +31,13 @@ const WARNINGS: [&str; 11] = [
 /// An event to be written: the object it is about, and what is said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
-    kind: Kind,
+    api_version: String,
+    kind: &'static str,
     /// Empty for what lives in none.
     namespace: String,
     name: String,
+    /// `None` where the name is enough.
+    uid: Option<String>,
     /// In Pascal case, such as `FailedScheduling`.
     pub reason: String,
     /// In words.
@@ -42,12 +49,29 @@ impl Notice {
     /// Something went wrong with an object; the namespace is empty for what lives in none.
     pub fn warning(kind: Kind, namespace: &str, name: &str, reason: &str, message: String) -> Self {
         Self {
-            kind,
+            api_version: kind.api_version(),
+            kind: kind.as_str(),
             namespace: namespace.to_owned(),
             name: name.to_owned(),
+            uid: None,
             reason: reason.to_owned(),
             message,
             is_warning: true,
+        }
+    }
+
+    /// Something has happened to a Policy, or went wrong with it. `kubectl describe` finds it by the object's uid.
+    pub fn of_policy(policy: &Policy, reason: &str, message: String, is_warning: bool) -> Self {
+        let named = policy.metadata.name.clone();
+        Self {
+            api_version: format!("{}/{}", Policy::GROUP, Policy::VERSION),
+            kind: Policy::KIND,
+            namespace: String::new(),
+            name: named.unwrap_or_default(),
+            uid: policy.metadata.uid.clone(),
+            reason: reason.to_owned(),
+            message,
+            is_warning,
         }
     }
 
@@ -79,10 +103,11 @@ impl Notice {
     fn reference(&self) -> ObjectReference {
         let namespace = Some(self.namespace.clone());
         ObjectReference {
-            api_version: Some(self.kind.api_version()),
-            kind: Some(self.kind.as_str().to_owned()),
+            api_version: Some(self.api_version.clone()),
+            kind: Some(self.kind.to_owned()),
             namespace: namespace.filter(|namespace| !namespace.is_empty()),
             name: Some(self.name.clone()),
+            uid: self.uid.clone(),
             ..ObjectReference::default()
         }
     }

@@ -32,16 +32,6 @@ pub struct Stored {
     pub annotations: BTreeMap<String, String>,
 }
 
-/// Reads a ConfigMap.
-pub async fn fetch(client: &Client, name: &ObjectName) -> Result<Stored, ModuleError> {
-    let api: Api<ConfigMap> = Api::namespaced(client.clone(), &name.namespace);
-    let read = api.get(&name.name).await;
-    read.map(stored).map_err(|source| ModuleError {
-        name: name.clone(),
-        source: Box::new(source),
-    })
-}
-
 /// A ConfigMap that is watched. A watch that breaks is begun again with growing pauses.
 pub struct Watched {
     name: ObjectName,
@@ -73,7 +63,7 @@ impl Watched {
     }
 }
 
-fn stored(map: ConfigMap) -> Stored {
+pub(crate) fn stored(map: ConfigMap) -> Stored {
     let texts = map.data.into_iter().flatten();
     let texts = texts.map(|(key, text)| (key, text.into_bytes()));
     let bytes = map.binary_data.into_iter().flatten();

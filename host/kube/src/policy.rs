@@ -56,6 +56,25 @@ pub async fn list(client: &Client) -> Result<Listed, Error> {
     Ok(Listed::Policies(read.collect()))
 }
 
+/// Digests of modules that the statuses of Policies name, those of Policies included that cannot be read; `None` where the API server does
+/// not serve the kind.
+pub async fn remembered_digests(client: &Client) -> Result<Option<BTreeSet<String>>, Error> {
+    let listed = match api(client).list(&ListParams::default()).await {
+        Ok(listed) => listed.items,
+        Err(Error::Api(status)) if status.code == 404 => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let statuses = listed.iter().map(|policy| &policy.data["status"]);
+    Ok(Some(statuses.flat_map(digests_in).collect()))
+}
+
+fn digests_in(status: &Value) -> Vec<String> {
+    let good = status["lastGood"].as_array().into_iter().flatten();
+    let good = good.map(|module| &module["digest"]);
+    let named = good.chain([&status["servedDigest"]]);
+    named.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
 /// Writes what is said of a Policy.
 pub async fn write_status(client: &Client, name: &str, status: &PolicyStatus) -> Result<(), Error> {
     let status = serde_json::to_value(status).map_err(Error::SerdeError)?;
@@ -69,7 +88,13 @@ pub async fn write_status(client: &Client, name: &str, status: &PolicyStatus) ->
 
 /// What a status does not say any more is to go.
 fn with_nulls(mut status: Value) -> Value {
-    for field in ["serving", "servedDigest", "nodePools"] {
+    for field in [
+        "serving",
+        "servedDigest",
+        "nodePools",
+        "lastGood",
+        "quarantined",
+    ] {
         if status.get(field).is_none() {
             status[field] = Value::Null;
         }
@@ -165,6 +190,13 @@ mod tests {
             PolicyChange::Gone(name) => format!("-{name}"),
         });
         told.collect()
+    }
+
+    #[test]
+    fn digests_are_read_of_whatever_status_there_is() {
+        let status = json!({"servedDigest": "a", "lastGood": [{"digest": "b"}, {"digest": 7}, 8]});
+        assert_eq!(digests_in(&status), ["b", "a"]);
+        assert!(digests_in(&Value::Null).is_empty());
     }
 
     #[test]

@@ -32,6 +32,15 @@ impl AnyModule {
         })
     }
 
+    /// The same, but that nothing is bought where it fails, as if it forbade offerings; modules of other hooks hold by themselves.
+    #[must_use]
+    pub fn holding(self) -> Self {
+        match self {
+            Self::Rank(module) => Self::Rank(module.holding()),
+            other => other,
+        }
+    }
+
     /// Manifest of the module.
     pub fn manifest(&self) -> &Manifest {
         match self {

@@ -12,6 +12,7 @@ use plimsoll_core::ids::PoolName;
 use plimsoll_core::model::{LabelSelector, NodePool};
 use plimsoll_core::snapshot::Snapshot;
 
+use crate::breaker::Breaker;
 use crate::manifest::Hook;
 use crate::slot::{Place, WithFallback};
 
@@ -66,17 +67,23 @@ impl<M> Bindings<M> {
         }
     }
 
-    /// Lets a module serve under a name from now on; whoever served under it stands behind.
-    pub(crate) fn put(&mut self, name: &Arc<str>, serves: LabelSelector, module: M) {
+    /// Lets a module of that health serve under a name from now on; whoever served under it stands behind.
+    pub(crate) fn put(
+        &mut self,
+        name: &Arc<str>,
+        serves: LabelSelector,
+        module: M,
+        health: Breaker,
+    ) {
         let there = self.bound.iter_mut().find(|own| own.name == *name);
         if let Some(there) = there {
-            there.place = there.place.succeeded_by(module);
+            there.place = there.place.succeeded_by(module, health);
             there.serves = serves;
         } else {
             self.bound.push(Bound {
                 name: Arc::clone(name),
                 serves,
-                place: Place::first(module),
+                place: Place::first(module, health),
             });
         }
     }

@@ -51,7 +51,7 @@ pub(crate) enum Admission {
 
 /// Change that a call brought to the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub enum Turn {
     /// It is set aside for so long, for that reason.
     SetAside(Cause, Span),
     /// It is followed again.
@@ -60,10 +60,10 @@ pub(crate) enum Turn {
 
 /// Why a module is set aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cause {
-    /// It failed on [`QUESTIONS`] different questions within [`WITHIN`].
+pub enum Cause {
+    /// It failed on so many different questions within a minute.
     Questions,
-    /// It failed in [`FAILURES`] of its last [`CALLS`] calls.
+    /// It failed in a fifth of its last calls.
     Share,
     /// It failed on trial.
     Relapse,
@@ -115,6 +115,15 @@ impl Default for Breaker {
 }
 
 impl Breaker {
+    /// The breaker of a module that was set aside before it came here: it is tried as one that was set aside at this instant.
+    pub(crate) const fn set_aside_at(since: Timestamp) -> Self {
+        Self::SetAside {
+            since,
+            span: SHORTEST,
+            answers: 0,
+        }
+    }
+
     /// Treatment of the module in a decision at `now`.
     pub(crate) fn admission(&self, now: Timestamp) -> Admission {
         match self {

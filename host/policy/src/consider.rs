@@ -14,6 +14,7 @@
 
 use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt::confirm;
+use plimsoll_core::disrupt::outlook::Outlook;
 use plimsoll_core::disrupt::pass::{DisruptionPass, Proposal};
 use plimsoll_core::rank::Prices;
 use plimsoll_core::schedule::Session;
@@ -71,12 +72,8 @@ pub fn consider(
             let mut pass = DisruptionPass::within(snapshot, *consolidate, session);
             let recheck = cap(&mut pass, advisers.budgeters, &mut considered);
             price(&mut pass, question, advisers.ranker, &mut considered);
-            let mut proposal = pass.propose();
-            let consolidator = advisers.consolidator;
-            let values = consolidator.map(|asked| values(asked, &proposal, &mut considered));
-            let values = values.as_deref();
-            hold(&mut proposal, values, advisers.ranker, &mut considered);
-            let mut decision = proposal.decide(values);
+            let (proposal, values) = proposed(&pass, advisers, &mut considered);
+            let mut decision = proposal.decide(values.as_deref());
             let recheck = recheck.map(|after| snapshot.now + after);
             decision.wake = [decision.wake, recheck].into_iter().flatten().min();
             decision
@@ -94,6 +91,41 @@ pub fn consider(
         decision,
         ..considered
     }
+}
+
+/// Outlooks of the nodes in these rows of a snapshot, in a pass that looks for savings and asks the policies that there are.
+pub(crate) fn outlooks(
+    snapshot: &Snapshot,
+    rows: &[usize],
+    advisers: &Advisers<'_>,
+    session: &Session,
+) -> Vec<Outlook> {
+    let mut considered = Considered::default();
+    let question = DisruptionQuestion::Pass { consolidate: true };
+    let mut pass = DisruptionPass::within(snapshot, true, session);
+    cap(&mut pass, advisers.budgeters, &mut considered);
+    price(&mut pass, &question, advisers.ranker, &mut considered);
+    let (proposal, values) = proposed(&pass, advisers, &mut considered);
+    let outlook = |row: &usize| proposal.outlook(*row, values.as_deref());
+    rows.iter().map(outlook).collect()
+}
+
+/// Commands that could be given, with what the consolidation policy values them at, less those that the ranking policy would take back.
+fn proposed<'p, 's>(
+    pass: &'p DisruptionPass<'s>,
+    advisers: &Advisers<'_>,
+    considered: &mut Considered,
+) -> (Proposal<'p, 's>, Option<Vec<PricePerHour>>) {
+    let mut proposal = pass.propose();
+    let consolidator = advisers.consolidator;
+    let values = consolidator.map(|asked| values(asked, &proposal, considered));
+    hold(
+        &mut proposal,
+        values.as_deref(),
+        advisers.ranker,
+        considered,
+    );
+    (proposal, values)
 }
 
 /// Lowers what budgets leave to what every policy allows; when to ask again although nothing else has changed.

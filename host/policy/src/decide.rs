@@ -178,8 +178,8 @@ pub fn note_guards(ranker: &impl Ranker, snapshot: &Snapshot, plan: &mut Plan) {
     }
 }
 
-/// Consequence of a failure of a policy that forbids offerings.
-pub(crate) const HOLD: &str = "it forbids some offerings, so nothing is bought";
+/// Consequence of a failure of a policy that forbids offerings, or whose failure mode is to hold.
+pub(crate) const HOLD: &str = "nothing is bought without its answer";
 
 /// Pods go to nodes there are, or wait.
 fn hold(prepared: &Prepared<'_>, faults: Faults) -> Decision {

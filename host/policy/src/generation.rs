@@ -12,7 +12,8 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::command::DisruptionQuestion;
+use plimsoll_core::command::{DisruptionQuestion, Settled};
+use plimsoll_core::disrupt::outlook::Outlook;
 use plimsoll_core::model::{LabelSelector, NodePool};
 use plimsoll_core::plan::Note;
 use plimsoll_core::schedule::{self, Session};
@@ -21,7 +22,8 @@ use plimsoll_core::snapshot::Snapshot;
 use crate::allow::Budgeter;
 use crate::any::AnyModule;
 use crate::bindings::{Bindings, Part};
-use crate::consider::{Advisers, Considered, consider};
+use crate::breaker::Breaker;
+use crate::consider::{Advisers, Considered, consider, outlooks};
 use crate::decide::{Decision, Ranker, decide_within};
 use crate::manifest::Hook;
 use crate::module::{BudgetModule, ConsolidationModule, Module};
@@ -100,7 +102,7 @@ impl Generation {
         let budget = policies.budget.into_iter().map(Successor::Budget);
         for successor in rank.into_iter().chain(consolidate).chain(budget) {
             let binding = first.unused_binding(&successor);
-            first.put(&binding, successor);
+            first.put(&binding, successor, Breaker::default());
         }
         first
     }
@@ -123,10 +125,15 @@ impl Generation {
         self.number
     }
 
-    /// The generation after this one, in which a module serves under a name. The others keep their health.
-    pub(crate) fn succeeded_by(&self, binding: &Binding, successor: Successor) -> Self {
+    /// The generation after this one, in which a module of that health serves under a name. The others keep theirs.
+    pub(crate) fn succeeded_by(
+        &self,
+        binding: &Binding,
+        successor: Successor,
+        health: Breaker,
+    ) -> Self {
         let mut next = self.next();
-        next.put(binding, successor);
+        next.put(binding, successor, health);
         next
     }
 
@@ -159,7 +166,7 @@ impl Generation {
         next
     }
 
-    fn put(&mut self, binding: &Binding, successor: Successor) {
+    fn put(&mut self, binding: &Binding, successor: Successor, health: Breaker) {
         let Binding {
             name,
             serves,
@@ -168,15 +175,16 @@ impl Generation {
         let observers: Vec<_> = self.observers.iter().cloned().chain(observer).collect();
         match successor {
             Successor::Rank(module) => {
-                self.rank.put(&name, serves, Observed { module, observers });
+                let module = Observed { module, observers };
+                self.rank.put(&name, serves, module, health);
             }
             Successor::Consolidate(module) => {
                 let module = Observed { module, observers };
-                self.consolidate.put(&name, serves, module);
+                self.consolidate.put(&name, serves, module, health);
             }
             Successor::Budget(module) => {
-                self.budget
-                    .put(&name, serves, Observed { module, observers });
+                let module = Observed { module, observers };
+                self.budget.put(&name, serves, module, health);
             }
         }
     }
@@ -202,6 +210,32 @@ impl Generation {
         question: &DisruptionQuestion,
         session: &Session,
     ) -> Considered {
+        let considered = self.advised(snapshot, |advisers| {
+            consider(snapshot, question, advisers, session)
+        });
+        for observer in &self.observers {
+            observer.considered(snapshot, &considered);
+        }
+        considered
+    }
+
+    /// Outlooks of the nodes in these rows of a snapshot: whether each goes now, and otherwise why not; the session as in
+    /// [`Generation::plan`].
+    pub fn outlooks(&self, snapshot: &Snapshot, rows: &[usize], session: &Session) -> Vec<Outlook> {
+        let mut found = Vec::new();
+        self.advised(snapshot, |advisers| {
+            found = outlooks(snapshot, rows, advisers, session);
+            Considered::default()
+        });
+        found
+    }
+
+    /// Considers with the policies that serve; what went wrong with any of them is in the result.
+    fn advised(
+        &self,
+        snapshot: &Snapshot,
+        consider: impl FnOnce(&Advisers<'_>) -> Considered,
+    ) -> Considered {
         let ranks = self.rank.parts(snapshot);
         let scores = self.consolidate.parts(snapshot);
         let allows = self.budget.parts(snapshot);
@@ -225,7 +259,7 @@ impl Generation {
             },
             budgeters: &budgeters,
         };
-        let mut considered = consider(snapshot, question, &advisers, session);
+        let mut considered = consider(&advisers);
         for failed in ranked
             .failures
             .take()
@@ -240,24 +274,37 @@ impl Generation {
             .chain(scores.iter().filter_map(stood_in))
             .chain(allows.iter().filter_map(stood_in));
         considered.notes.extend(stood_in);
-        for observer in &self.observers {
-            observer.considered(snapshot, &considered);
-        }
         considered
+    }
+
+    /// Tells those who look on of a command that came to its end, or to the end of the hour after it.
+    pub fn settled(&self, settled: &Settled) {
+        for observer in &self.observers {
+            observer.settled(settled);
+        }
     }
 
     /// Pools that ask by name for policies that are not there: none of their nodes goes for what can wait.
     fn held(&self, snapshot: &Snapshot) -> Vec<Held> {
         let missing = |pool: &Arc<NodePool>| {
-            let rank = self.rank.missing(pool);
-            let consolidate = rank.or_else(|| self.consolidate.missing(pool));
-            let policy = consolidate.or_else(|| self.budget.missing(pool))?;
+            let (_, policy) = self.missing(pool)?;
             Some(Held {
                 pool: pool.name.clone(),
                 policy: Arc::clone(policy),
             })
         };
         snapshot.pools.iter().filter_map(missing).collect()
+    }
+
+    /// The first policy that a pool asks for by name and that does not serve, with its hook; `None` where all do.
+    pub fn missing<'p>(&self, pool: &'p NodePool) -> Option<(Hook, &'p Arc<str>)> {
+        let of = |hook| match hook {
+            Hook::Rank => self.rank.missing(pool),
+            Hook::Consolidate => self.consolidate.missing(pool),
+            Hook::Budget => self.budget.missing(pool),
+        };
+        let mut hooks = Hook::ALL.into_iter();
+        hooks.find_map(|hook| Some((hook, of(hook)?)))
     }
 
     /// Names of the policies of a hook that answer for a pool: of budgets all, of the other hooks at most one.

@@ -6,10 +6,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+use plimsoll_core::time::Timestamp;
 use thiserror::Error;
 
 use crate::accept::Given;
 use crate::any::AnyModule;
+use crate::breaker::Breaker;
 use crate::engine::Engine;
 use crate::gate::Refusal;
 use crate::generation::{Binding, Generation, Successor};
@@ -85,7 +87,20 @@ impl Generations {
 
     /// Lets a module serve that has passed the gates already.
     pub fn publish(&self, binding: &Binding, successor: Successor) -> Arc<Generation> {
-        self.exchange(|serving| Some(serving.succeeded_by(binding, successor)))
+        let health = Breaker::default();
+        self.exchange(|serving| Some(serving.succeeded_by(binding, successor, health)))
+    }
+
+    /// Lets such a module serve that kept failing where it served before: it is set aside from that instant on, whoever served well stands
+    /// in for it, and it comes back by what it says on trial.
+    pub fn publish_set_aside(
+        &self,
+        binding: &Binding,
+        successor: Successor,
+        since: Timestamp,
+    ) -> Arc<Generation> {
+        let health = Breaker::set_aside_at(since);
+        self.exchange(|serving| Some(serving.succeeded_by(binding, successor, health)))
     }
 
     /// Lets a policy serve other pools. Where none serves under that name nothing changes.

@@ -60,6 +60,7 @@ mod zone;
 pub use accept::{Examination, Given, Inspection, Passed};
 pub use allow::{Allowed, Budgeter, allow};
 pub use any::AnyModule;
+pub use breaker::{Cause, Turn};
 pub use compile::{CompileError, Compiler, Helper, compile_for_parent};
 pub use consider::{Advisers, Considered, consider};
 pub use decide::{Decision, ListPrice, Ranker, RankerFacts, decide, decide_within, note_guards};
@@ -74,7 +75,9 @@ pub use named::Named;
 pub use note::{MOST_NOTES, Note};
 pub use observer::{Asked, EndedCall, Observer, ask_observed};
 pub use outcome::{Called, Fault, LogLevel, LogLine, Outcome};
-pub use package::{INDEX, Index, MOST_BYTES, Part, SHA256, WHOLE, assemble, digest, split, verify};
+pub use package::{
+    INDEX, Index, MOST_BYTES, Part, SHA256, WHOLE, assemble, digest, split, verify, whole_key,
+};
 pub use policies::Policies;
 pub use records::SelfTest;
 pub use score::{BuiltIn, Consolidator, Scored, score};

@@ -290,6 +290,13 @@ pub struct Module {
 accepted!(Module, v0_1::Ranker, Rank);
 
 impl Module {
+    /// The same, but that nothing is bought where it fails, as if it forbade offerings.
+    #[must_use]
+    pub fn holding(mut self) -> Self {
+        Arc::make_mut(&mut self.accepted.manifest).vetoes = true;
+        self
+    }
+
     /// Asks for prices.
     pub fn price(&self, question: &PriceQuestion) -> Called<Checked<PriceAnswer, Prices>> {
         let ask = |call: &Call<'_>| self.program.price(call, question);

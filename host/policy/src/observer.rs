@@ -6,8 +6,10 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use plimsoll_core::allow::{AllowAnswer, AllowQuestion, Allowances};
+use plimsoll_core::command::Settled;
 use plimsoll_core::rank::{
     LaunchLists, OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion, Prices,
 };
@@ -15,11 +17,13 @@ use plimsoll_core::score::{ScoreAnswer, ScoreQuestion, Verdicts};
 use plimsoll_core::snapshot::Snapshot;
 
 use crate::allow::Budgeter;
+use crate::breaker::Turn;
 use crate::consider::Considered;
 use crate::decide::{Decision, Ranker, RankerFacts};
+use crate::manifest::Hook;
 use crate::module::{BudgetModule, Checked, ConsolidationModule, Module};
 use crate::named::Named;
-use crate::outcome::{Called, Fault};
+use crate::outcome::{Called, Fault, Outcome};
 use crate::score::Consolidator;
 
 /// A call of a module that has ended: who was asked, what, and what came of it.
@@ -31,10 +35,12 @@ pub struct EndedCall<'c, M, Question, Raw, Typed> {
     pub question: &'c Question,
     /// The answer, as it came and checked, or why there is none, with what the call cost.
     pub called: &'c Called<Checked<Raw, Typed>>,
+    /// Time that went by until it was there.
+    pub took: Duration,
 }
 
 macro_rules! asked {
-    ($($(#[$doc:meta])* $asked:ident: $module:ty, $question:ty, $raw:ty, $typed:ty;)*) => {
+    ($($(#[$doc:meta])* $hook:ident $asked:ident: $module:ty, $question:ty, $raw:ty, $typed:ty;)*) => {
         /// A call of a module that has ended, by the question that it was asked.
         #[derive(Debug)]
         pub enum Asked<'c> {
@@ -49,10 +55,38 @@ macro_rules! asked {
                 }
             }
 
+            /// Why there is no answer that counts; `None` where there is one.
+            pub fn fault(&self) -> Option<&Fault> {
+                match self {
+                    $(Self::$asked(call) => call.called.result.as_ref().err(),)*
+                }
+            }
+
             /// Fuel that the call used.
             pub fn fuel(&self) -> u64 {
                 match self {
                     $(Self::$asked(call) => call.called.fuel,)*
+                }
+            }
+
+            /// Time that went by until the answer was there.
+            pub fn took(&self) -> Duration {
+                match self {
+                    $(Self::$asked(call) => call.took,)*
+                }
+            }
+
+            /// The class of the call.
+            pub fn outcome(&self) -> Outcome {
+                match self {
+                    $(Self::$asked(call) => call.called.outcome(),)*
+                }
+            }
+
+            /// The hook that was asked.
+            pub const fn hook(&self) -> Hook {
+                match self {
+                    $(Self::$asked(_) => Hook::$hook,)*
                 }
             }
         }
@@ -68,13 +102,13 @@ macro_rules! asked {
 // Who is asked, what, and what comes back as it came and checked.
 asked! {
     /// For prices.
-    Price: Module, PriceQuestion, PriceAnswer, Prices;
+    Rank Price: Module, PriceQuestion, PriceAnswer, Prices;
     /// For an order of launch lists.
-    Order: Module, OrderQuestion, OrderAnswer, LaunchLists;
+    Rank Order: Module, OrderQuestion, OrderAnswer, LaunchLists;
     /// For values of moves.
-    Score: ConsolidationModule, ScoreQuestion, ScoreAnswer, Verdicts;
+    Consolidate Score: ConsolidationModule, ScoreQuestion, ScoreAnswer, Verdicts;
     /// For allowances.
-    Allow: BudgetModule, AllowQuestion, AllowAnswer, Allowances;
+    Budget Allow: BudgetModule, AllowQuestion, AllowAnswer, Allowances;
 }
 
 /// Told of what policies are asked and of what is decided.
@@ -82,11 +116,17 @@ pub trait Observer: fmt::Debug + Send + Sync {
     /// A module was asked and has answered, or has failed to.
     fn asked(&self, _call: &Asked<'_>) {}
 
+    /// A module was set aside since it keeps failing, or is followed again. Of use to those who are told of one module alone.
+    fn turned(&self, _turn: Turn) {}
+
     /// A plan was decided for a snapshot.
     fn planned(&self, _snapshot: &Snapshot, _decision: &Decision) {}
 
     /// Disruption was decided for a snapshot.
     fn considered(&self, _snapshot: &Snapshot, _considered: &Considered) {}
+
+    /// A command came to its end, or to the end of the hour after it.
+    fn settled(&self, _settled: &Settled) {}
 }
 
 /// Puts a question to a module and tells whoever looks on what came of it.
@@ -99,11 +139,13 @@ pub fn ask_observed<'o, M, Question, Raw, Typed>(
 where
     for<'c> Asked<'c>: From<EndedCall<'c, M, Question, Raw, Typed>>,
 {
+    let begun = Instant::now();
     let called = ask(module, question);
     let call = Asked::from(EndedCall {
         module,
         question,
         called: &called,
+        took: begun.elapsed(),
     });
     for observer in observers {
         observer.asked(&call);
@@ -116,6 +158,18 @@ where
 pub(crate) struct Observed<M> {
     pub(crate) module: M,
     pub(crate) observers: Vec<Arc<dyn Observer>>,
+}
+
+/// Whoever has observers who are told of its health.
+pub(crate) trait Observable {
+    /// The observers.
+    fn observers(&self) -> &[Arc<dyn Observer>];
+}
+
+impl<M> Observable for Observed<M> {
+    fn observers(&self) -> &[Arc<dyn Observer>] {
+        &self.observers
+    }
 }
 
 impl<M> Observed<M> {

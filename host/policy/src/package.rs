@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::gate::Refusal;
+use crate::unpack::MAGIC;
 
 /// Annotation of a ConfigMap: SHA-256 of the component, in hexadecimal digits.
 pub const SHA256: &str = "plimsoll.dev/sha256";
@@ -48,6 +49,15 @@ pub struct Part {
 /// SHA-256 as `sha256sum` prints it.
 pub fn digest(bytes: &[u8]) -> String {
     format!("{:x}", Sha256::digest(bytes))
+}
+
+/// Key of a module that is stored whole, by whether its bytes are compressed.
+pub fn whole_key(stored: &[u8]) -> &'static str {
+    if stored.starts_with(&MAGIC) {
+        WHOLE[0]
+    } else {
+        WHOLE[1]
+    }
 }
 
 /// Refuses bytes that are not the ones meant.

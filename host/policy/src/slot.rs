@@ -17,6 +17,7 @@ use crate::decide::{Ranker, RankerFacts};
 use crate::fingerprint;
 use crate::manifest::Unit;
 use crate::named::Named;
+use crate::observer::Observable;
 use crate::outcome::{Fault, Outcome};
 use crate::score::Consolidator;
 
@@ -28,11 +29,9 @@ pub(crate) struct ModuleSlot<M> {
 }
 
 impl<M> ModuleSlot<M> {
-    fn new(module: M) -> Arc<Self> {
-        Arc::new(Self {
-            module,
-            breaker: Mutex::default(),
-        })
+    fn new(module: M, breaker: Breaker) -> Arc<Self> {
+        let breaker = Mutex::new(breaker);
+        Arc::new(Self { module, breaker })
     }
 
     fn breaker(&self) -> MutexGuard<'_, Breaker> {
@@ -67,19 +66,19 @@ impl<M> Clone for Place<M> {
 }
 
 impl<M> Place<M> {
-    /// The place of a module that nobody served before.
-    pub(crate) fn first(module: M) -> Self {
+    /// The place of a module of that health where nobody served before.
+    pub(crate) fn first(module: M, breaker: Breaker) -> Self {
         Self {
-            serving: ModuleSlot::new(module),
+            serving: ModuleSlot::new(module, breaker),
             last_good: None,
         }
     }
 
-    /// The same place with another module. The one that served stands behind it, unless it was set aside; then whoever stood behind it.
-    pub(crate) fn succeeded_by(&self, module: M) -> Self {
+    /// The same place with another module, of that health. The one that served stands behind it, unless it was set aside; then whoever stood behind it.
+    pub(crate) fn succeeded_by(&self, module: M, breaker: Breaker) -> Self {
         let was_good = matches!(*self.serving.breaker(), Breaker::Followed(_));
         Self {
-            serving: ModuleSlot::new(module),
+            serving: ModuleSlot::new(module, breaker),
             last_good: if was_good {
                 Some(Arc::clone(&self.serving))
             } else {
@@ -125,7 +124,10 @@ impl<M> Watched<'_, M> {
         &self,
         question: impl FnOnce() -> u64,
         put: impl FnOnce(&M) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
+    ) -> Result<T, Fault>
+    where
+        M: Observable,
+    {
         if let Some(refusal) = self.refusal() {
             return Err(refusal);
         }
@@ -134,6 +136,12 @@ impl<M> Watched<'_, M> {
             .as_ref()
             .map_or_else(|fault| fault.outcome, |_| Outcome::Ok);
         let turn = (self.slot.breaker()).note(self.admission, self.now, outcome, question);
+        if let Some(turn) = turn {
+            let observers = self.slot.module.observers();
+            for observer in observers {
+                observer.turned(turn);
+            }
+        }
         match (answer, turn) {
             (Err(mut fault), Some(Turn::SetAside(cause, span))) => {
                 let failed = fault.sentence;
@@ -168,7 +176,7 @@ impl<M> Named for Watched<'_, M> {
     }
 }
 
-impl<M: Ranker> Ranker for Watched<'_, M> {
+impl<M: Ranker + Observable> Ranker for Watched<'_, M> {
     fn facts(&self) -> RankerFacts {
         self.slot.module.facts()
     }
@@ -188,7 +196,7 @@ impl<M: Ranker> Ranker for Watched<'_, M> {
     }
 }
 
-impl<M: Consolidator> Consolidator for Watched<'_, M> {
+impl<M: Consolidator + Observable> Consolidator for Watched<'_, M> {
     fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault> {
         self.ask(
             || fingerprint::of_score(question),
@@ -197,7 +205,7 @@ impl<M: Consolidator> Consolidator for Watched<'_, M> {
     }
 }
 
-impl<M: Budgeter> Budgeter for Watched<'_, M> {
+impl<M: Budgeter + Observable> Budgeter for Watched<'_, M> {
     fn allow(&self, question: &AllowQuestion) -> Result<Allowances, Fault> {
         self.ask(
             || fingerprint::of_allow(question),
@@ -246,7 +254,7 @@ impl<M> Named for WithFallback<'_, M> {
     }
 }
 
-impl<M: Ranker> WithFallback<'_, M> {
+impl<M: Ranker + Observable> WithFallback<'_, M> {
     fn stood_in<'a, T>(
         &'a self,
         put: impl Fn(&'a Watched<'_, M>) -> Result<T, Fault>,
@@ -271,7 +279,7 @@ impl<M: Ranker> WithFallback<'_, M> {
 
 /// Prices for a decision about nodes. The one behind answers also where the serving one fails, as it plans then; one that forbids
 /// offerings is never stood in for.
-impl<M: Ranker> Ranker for WithFallback<'_, M> {
+impl<M: Ranker + Observable> Ranker for WithFallback<'_, M> {
     fn facts(&self) -> RankerFacts {
         self.serving.facts()
     }
@@ -290,13 +298,13 @@ impl<M: Ranker> Ranker for WithFallback<'_, M> {
     }
 }
 
-impl<M: Consolidator> Consolidator for WithFallback<'_, M> {
+impl<M: Consolidator + Observable> Consolidator for WithFallback<'_, M> {
     fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault> {
         self.ask(|module| module.score(question))
     }
 }
 
-impl<M: Budgeter> Budgeter for WithFallback<'_, M> {
+impl<M: Budgeter + Observable> Budgeter for WithFallback<'_, M> {
     fn allow(&self, question: &AllowQuestion) -> Result<Allowances, Fault> {
         self.ask(|module| module.allow(question))
     }

@@ -10,7 +10,8 @@ use ruzstd::decoding::StreamingDecoder;
 
 use crate::gate::Refusal;
 
-const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// First bytes of a zstd frame.
+pub(crate) const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Largest window of a frame: what the decoder has to keep in memory.
 const WINDOW: u64 = 8 << 20;
 /// How many times its stored size a module may grow. Code grows two to four times.

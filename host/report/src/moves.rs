@@ -60,7 +60,7 @@ fn list(card: &ScoreCard, sorted: &[&Settled]) -> Markup {
                     tr {
                         th scope="row" { "all" }
                         td {}
-                        td { (count(sorted.iter().map(|entry| i128::from(entry.gone)).sum::<i128>())) }
+                        td { (count(sorted.iter().map(|entry| entry.gone.len() as i128).sum::<i128>())) }
                         td { (count(sorted.iter().map(|entry| i128::from(entry.replacements)).sum::<i128>())) }
                         td { (dollars(predicted.nanos())) }
                         td { (dollars(realised.nanos())) }
@@ -75,10 +75,11 @@ fn list(card: &ScoreCard, sorted: &[&Settled]) -> Markup {
 }
 
 fn row(card: &ScoreCard, entry: &Settled) -> Markup {
-    let nodes = if entry.gone == entry.nodes {
-        count(entry.gone)
+    let gone = entry.gone.len() as i128;
+    let nodes = if gone == i128::from(entry.nodes) {
+        count(entry.nodes)
     } else {
-        format!("{} of {}", count(entry.gone), count(entry.nodes))
+        format!("{} of {}", count(gone), count(entry.nodes))
     };
     html! {
         tr {

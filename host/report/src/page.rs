@@ -130,7 +130,7 @@ const WORDS: [(&str, &str); 11] = [
     ),
     (
         "saved per hour, predicted and realised",
-        "Of consolidations, at list prices. Predicted when the command was made; realised is the price of the nodes that terminated less that of their replacements.",
+        "Of consolidations, at list prices. Predicted when the command was made; realised is the price of the nodes that terminated, less what stood in their place cost per hour in the hour after, on average: replacements, and nodes that were launched for the same pods.",
     ),
     (
         "difference",

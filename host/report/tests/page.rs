@@ -1,7 +1,7 @@
 //! A page says what happened, loads nothing, and takes nothing of a report for markup.
 
 use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::command::Settled;
+use plimsoll_core::command::{CommandId, Settled, WATCHED};
 use plimsoll_core::ids::TypeName;
 use plimsoll_core::model::DisruptionReason;
 use plimsoll_core::time::{Span, Timestamp};
@@ -184,14 +184,19 @@ fn figures_stand_beside_those_of_the_reference() {
 fn moved(predicted: i64, realised: i64, gone: u32) -> Settled {
     let at = |seconds: i64| Timestamp::from_millis(seconds * 1000);
     Settled {
+        id: CommandId::of(&[], at(predicted)),
         reason: DisruptionReason::Underutilized,
+        pools: ["general".into()].into(),
         begun: at(7200),
         ended: at(7320),
         nodes: 3,
-        gone,
+        gone: (0..gone).map(|node| format!("n{node}").into()).collect(),
         replacements: 1,
+        came: vec!["general-1".into()],
+        bought_since: Vec::new(),
         predicted: PricePerHour::from_nanos(predicted * DOLLAR),
         realised: PricePerHour::from_nanos(realised * DOLLAR),
+        watched: WATCHED,
     }
 }
 

@@ -198,6 +198,18 @@ impl Api {
         self.emit(object, name, false);
     }
 
+    /// A VolumeAttachment is no more.
+    pub(crate) fn remove_attachment(&mut self, name: &str) {
+        let is_it = |object: &Object| match object {
+            Object::Attachment(own) => *own.name == *name,
+            _ => false,
+        };
+        if let Some(at) = self.others.iter().position(is_it) {
+            let object = self.others.remove(at);
+            self.emit(object, None, true);
+        }
+    }
+
     /// Shows what disruption budgets allow now.
     pub(crate) fn show_budgets(&mut self) {
         for budget in self.budgets.take_changed() {

@@ -272,10 +272,11 @@ fn bring(claim: &mut NodeClaim, change: &ClaimChange, now: Timestamp) {
         claim.provider_id = Some(machine.provider_id.clone());
         claim.capacity = machine.capacity.clone();
         claim.allocatable = machine.allocatable.clone();
-        for (key, value) in &machine.labels {
-            let own = claim.labels.entry(Arc::clone(key));
-            own.or_insert_with(|| Arc::clone(value));
-        }
+    }
+    let machine = change.machine.iter().flat_map(|machine| &machine.labels);
+    for (key, value) in machine.chain(&change.labels) {
+        let own = claim.labels.entry(Arc::clone(key));
+        own.or_insert_with(|| Arc::clone(value));
     }
     if let Some(node) = &change.node {
         claim.node = Some(node.clone());

@@ -77,6 +77,8 @@ pub enum Change {
     Arrive(Arc<Pod>, Option<Span>),
     /// An object that is no pod, node or claim appears or changes.
     Apply(Object),
+    /// A volume is detached: the VolumeAttachment of this name is no more.
+    Detach(Arc<str>),
     /// A pod is deleted by its owner; it does not come back.
     DeletePod(ObjectName),
     /// A deployment appears, or changes its template or number of replicas.

@@ -240,10 +240,15 @@ impl Meter {
         self.returning.insert(pod.uid.clone(), pod.created);
     }
 
-    /// A command came to its end.
+    /// A command came to its end, or to the end of the hour after it: its last word counts.
     pub(crate) fn settled(&mut self, settled: Settled) {
-        if settled.reason.facts().moves_pods {
-            self.card.ledger.push(settled);
+        if !settled.reason.facts().moves_pods {
+            return;
+        }
+        let mut known = self.card.ledger.iter_mut().rev();
+        match known.find(|known| known.id == settled.id) {
+            Some(known) => *known = settled,
+            None => self.card.ledger.push(settled),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The planner of a run: the seam between the simulator and whoever carries the core's questions to policies.
 
 use plimsoll_core::action::ConsiderRequest;
-use plimsoll_core::command::Decision;
+use plimsoll_core::command::{Decision, Settled};
 use plimsoll_core::disrupt;
 use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::Snapshot;
@@ -50,6 +50,9 @@ pub trait Planner {
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
         disrupt::consider(&request.snapshot, &request.question).into()
     }
+
+    /// A command came to its end, or to the end of the hour after it.
+    fn settled(&mut self, _settled: &Settled) {}
 
     /// For several amounts of work, each so many copies of each pod of a snapshot: what no fleet for it, bought from
     /// nothing, can cost less than per hour at list price. `None` where nobody computes it.

@@ -393,7 +393,10 @@ impl<P: Planner> Run<P> {
                 Action::Solve(request) => self.solve(id, request),
                 Action::Consider(request) => self.consider(id, *request),
                 Action::Report(report) => self.reports.push(report),
-                Action::Settle(settled) => self.world.meter.settled(settled),
+                Action::Settle(settled) => {
+                    self.planner.settled(&settled);
+                    self.world.meter.settled(*settled);
+                }
             }
         }
     }

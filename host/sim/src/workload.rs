@@ -95,6 +95,7 @@ impl World {
                 self.api.put_other(object);
                 self.scheduler.try_all();
             }
+            Change::Detach(name) => self.api.remove_attachment(&name),
             Change::DeletePod(name) => {
                 if let Some(pod) = self.api.pods.get(&name).cloned() {
                     self.workloads.forget(&pod);

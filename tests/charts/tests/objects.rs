@@ -236,12 +236,13 @@ fn rights_of_gates_come_with_their_gates() {
 }
 
 #[test]
-fn configmaps_are_readable_in_its_own_namespace_alone() {
+fn configmaps_are_its_own_namespaces_alone() {
     let rights = rights(Value::Null).into_iter();
     let of_maps: Vec<String> = rights
         .filter(|right| right.contains("configmaps"))
         .collect();
-    let own = ["list", "watch"].map(|verb| format!("{verb} configmaps kube-system/*"));
+    let own = ["create", "delete", "list", "watch"]
+        .map(|verb| format!("{verb} configmaps kube-system/*"));
     assert_eq!(of_maps, own);
 }
 

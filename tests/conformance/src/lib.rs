@@ -17,6 +17,7 @@ use plimsoll_controller::{Controller, Fidelity, Planner, Setup, Telemetry, provi
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::rank;
 use plimsoll_core::snapshot::Settings;
+use plimsoll_kube::module::Watched;
 use plimsoll_kwok::catalogue;
 use plimsoll_lab::{Lab, Options, apply};
 use plimsoll_policy::{Engine, EngineSettings, Policies, SHA256};
@@ -154,7 +155,9 @@ async fn from_cluster(client: &Client, policy: &str) -> Result<Policies> {
         .first()
         .context("a packed module has an object")?;
     let name = ObjectName::new("default", first.metadata.name.as_str());
-    let stored = plimsoll_kube::module::fetch(client, &name).await?;
+    let mut watched = Watched::start(client, name);
+    let stored = watched.next().await.context("the watch goes on")??;
+    let stored = stored.context("the ConfigMap is there")?;
     let bytes = plimsoll_policy::assemble(stored.entries)?;
     let promised = stored.annotations.get(SHA256);
     let engine = Engine::new(EngineSettings::default())?;

@@ -150,7 +150,7 @@ fn a_module_that_forbids_offerings_and_fails_buys_nothing_and_lets_pods_move_tog
         (1, 0)
     );
     assert_eq!(both.faults.len(), 1);
-    noted(&both, "forbids", "so nothing is bought");
+    noted(&both, "forbids", "nothing is bought without its answer");
 }
 
 /// Twelve like machines of which a commitment covers eight; others cost half of what they do.

@@ -17,7 +17,7 @@ use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET, HOSTILE_CONSOLIDATION, handmade};
 use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_policy::{
     BudgetModule, ConsolidationModule, Decision, Engine, EngineSettings, Generation, Generations,
-    Hook, Outcome, Policies, Successor,
+    Hook, Module, Outcome, Policies, Successor,
 };
 
 use crate::bindings::replace;
@@ -129,14 +129,23 @@ fn forbidding() -> Policies {
     }
 }
 
+/// A guest that stops whenever it is asked, and whose failure mode is to hold.
+fn holding() -> Module {
+    let stops = ENGINE.accept(handmade("answer-traps").unwrap(), &PolicySettings::new());
+    let stops: Module = stops.unwrap();
+    stops.holding()
+}
+
 #[test]
-fn a_module_that_forbids_is_never_stood_in_for() {
+fn a_module_that_forbids_or_holds_is_never_stood_in_for() {
+    for module in [forbidding().rank.unwrap(), holding()] {
+        is_never_stood_in_for(module);
+    }
+}
+
+fn is_never_stood_in_for(module: Module) {
     let generations = Generations::new(ranking("honest", 0));
-    let generation = replace(
-        &generations,
-        Hook::Rank,
-        Successor::Rank(forbidding().rank.unwrap()),
-    );
+    let generation = replace(&generations, Hook::Rank, Successor::Rank(module));
     for pods in 1..=7 {
         let decision = plan(&generation, i64::from(pods), pods);
         let expected = if pods <= 5 {

@@ -181,7 +181,7 @@ fn a_policy_that_forbids_and_cannot_order_has_nothing_bought() {
     let asked = confirmed(&market(unbudgeted()).snapshot(), Some(&failing));
     assert_eq!(asked.decision.commands, []);
     assert_eq!(asked.decision.refused.by_policy, 1);
-    assert!(asked.notes[0].ends_with("so nothing is bought"));
+    assert!(asked.notes[0].ends_with("nothing is bought without its answer"));
 }
 
 #[test]

@@ -34,7 +34,7 @@ use control_plane::ControlPlane;
 
 pub use error::LabError;
 pub use objects::{apply, example_class, example_pool, fake_node, pending_pod};
-pub use programs::{helm, incumbent};
+pub use programs::{helm, incumbent, incumbent_environment};
 pub use proxy::{Call, Fault, Proxy, Rule, Verb};
 pub use readiness::until;
 
@@ -156,6 +156,17 @@ impl Lab {
     /// Lets a program go on.
     pub fn resume(&mut self, program: &str) -> Result<(), LabError> {
         self.plane.running().signal(program, Signal::CONT)
+    }
+
+    /// Asks a program to end, as a kubelet does, and waits until it has; the status with which it did.
+    pub async fn stop(&mut self, program: &str, deadline: Duration) -> Result<String, LabError> {
+        self.plane.running().signal(program, Signal::TERM)?;
+        let what = format!("{program} to end");
+        let running = self.plane.running();
+        let ended = until(&what, deadline, async || {
+            Ok(running.has_ended(program).transpose())
+        });
+        ended.await?
     }
 
     /// The status with which a program ended by itself; `None` while it runs.

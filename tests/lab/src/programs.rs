@@ -32,6 +32,18 @@ pub fn incumbent() -> Result<PathBuf, LabError> {
     place(&built("karpenter.sh")?, "karpenter")
 }
 
+/// Variables, as `NAME=value`, that the incumbent's controller cannot do without outside a cluster; ours reads the same.
+pub fn incumbent_environment(kubeconfig: &Path, [metrics, probes]: [u16; 2]) -> Vec<String> {
+    vec![
+        format!("KUBECONFIG={}", kubeconfig.display()),
+        "SYSTEM_NAMESPACE=kube-system".to_owned(),
+        "CLUSTER_NAME=lab".to_owned(),
+        "KARPENTER_SERVICE=karpenter".to_owned(),
+        format!("METRICS_PORT={metrics}"),
+        format!("HEALTH_PROBE_PORT={probes}"),
+    ]
+}
+
 /// Path of helm. Blocks for minutes the first time.
 pub fn helm() -> Result<PathBuf, LabError> {
     place(&built("helm.sh")?, "helm")

@@ -3,6 +3,7 @@
 //! Nothing here is part of the product, and nothing here looks at how the planner works: it builds snapshots and judges plans.
 
 pub mod exhaustive;
+pub mod exposition;
 pub mod fixture;
 pub mod generate;
 pub mod judge;

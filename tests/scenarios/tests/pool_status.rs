@@ -3,8 +3,9 @@
 use plimsoll_core::engine::Input;
 use plimsoll_core::labels::Labels;
 use plimsoll_core::model::{
-    ConditionStatus, ConditionType, Effect, NodePool, Object, template_hash,
+    Condition, ConditionStatus, ConditionType, Effect, NodePool, Object, template_hash,
 };
+use plimsoll_core::provider::ClassStatus;
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
@@ -137,6 +138,82 @@ fn a_pool_whose_class_is_missing_says_so_and_is_not_used_until_it_is_there() {
     run.run_until(at(12 * MINUTE));
     assert_eq!(said(&run, ConditionType::Ready).0, ConditionStatus::True);
     assert_eq!(run.claims().count(), 1);
+}
+
+/// The class of a pool as the provider tells of it.
+fn class(ready: Option<(ConditionStatus, &str, &str)>, deleting: bool) -> ClassStatus {
+    let ready = ready.map(|(status, reason, message)| Condition {
+        status,
+        reason: reason.into(),
+        message: message.into(),
+        since: at(0),
+        generation: None,
+    });
+    ClassStatus {
+        generation: 1,
+        deleting,
+        ready,
+    }
+}
+
+#[test]
+fn a_pool_whose_class_goes_or_is_not_ready_says_why_and_buys_nothing() {
+    let holds = (ConditionStatus::True, "Ready", "");
+    let fails = (
+        ConditionStatus::False,
+        "SubnetsNotFound",
+        "no subnet bears the label",
+    );
+    let unknown = (ConditionStatus::Unknown, "Awaiting", "");
+    for (status, reason, words) in [
+        (
+            class(Some(holds), true),
+            "NodeClassTerminating",
+            "is being deleted",
+        ),
+        (
+            class(Some(fails), false),
+            "SubnetsNotFound",
+            "is not ready: no subnet bears the label",
+        ),
+        (
+            class(Some(unknown), false),
+            "NodeClassReadinessUnknown",
+            "does not say whether it is ready",
+        ),
+        (
+            class(None, false),
+            "NodeClassReadinessUnknown",
+            "does not say whether it is ready",
+        ),
+    ] {
+        let mut run = run(general(), 0, stage::uninterrupted());
+        let named = own(&run).class.clone();
+        run.hand_in(&Input::Classes(vec![(named.clone(), status)]));
+        scale(&mut run, 1);
+        run.run_until(at(10 * MINUTE));
+        assert_eq!(run.claims().count(), 0, "{reason}");
+        let own = (ConditionStatus::False, reason.to_owned());
+        let (status, told, sentence) = said(&run, ConditionType::NodeClassReady);
+        assert_eq!((status, told), own);
+        let expected = format!("{} {} {words}", named.kind, named.name);
+        assert_eq!(sentence, expected);
+        assert_eq!(said(&run, ConditionType::Ready).0, ConditionStatus::False);
+    }
+}
+
+#[test]
+fn a_pool_whose_limits_are_below_what_it_has_keeps_its_nodes_and_buys_no_more() {
+    let mut run = run(general(), 2, stage::uninterrupted());
+    run.run_until(at(5 * MINUTE));
+    assert_eq!(run.claims().count(), 2);
+    let bounded = general().limit(ResourceName::Cpu, 4000);
+    run.change(Change::Apply(Object::Pool(bounded.build())));
+    scale(&mut run, 3);
+    run.run_until(at(30 * MINUTE));
+    assert_eq!(run.claims().count(), 2);
+    let running = run.pods().filter(|pod| pod.node.is_some());
+    assert_eq!(running.count(), 2, "nothing was moved either");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Volumes: claims, volumes, classes and attach limits. In-tree drivers appear under the names of their CSI successors.
+//! Volumes: claims, volumes, classes, attach limits and attachments. In-tree drivers appear under the names of their CSI successors.
 
 use std::sync::Arc;
 
@@ -6,7 +6,8 @@ use k8s_openapi::api::core::v1 as k8s;
 use k8s_openapi::api::storage::v1 as storage;
 use plimsoll_core::ids::{NodeName, ObjectName};
 use plimsoll_core::model::{
-    BindingMode, CsiNode, PersistentVolume, StorageClass, VolumeClaim, VolumeKind, VolumePart,
+    BindingMode, CsiNode, PersistentVolume, StorageClass, VolumeAttachment, VolumeClaim,
+    VolumeKind, VolumePart,
 };
 use plimsoll_core::requirement::{Requirement, Requirements};
 use plimsoll_core::time::Timestamp;
@@ -178,6 +179,20 @@ pub(crate) fn csi_node(
     Ok(VolumePart::Node(name, result))
 }
 
+/// A volume that is attached to a node, or about to be.
+pub(crate) fn attachment(
+    written: &storage::VolumeAttachment,
+    interner: &mut Interner,
+) -> Result<VolumeAttachment, FieldError> {
+    let spec = &written.spec;
+    let volume = spec.source.persistent_volume_name.as_ref();
+    Ok(VolumeAttachment {
+        name: interner.text(metadata::name(&written.metadata)?),
+        node: NodeName::from(interner.text(&spec.node_name)),
+        volume: volume.map(|name| interner.text(name)),
+    })
+}
+
 /// A class as it is written.
 pub(crate) fn class_to_value(name: &Arc<str>, class: &StorageClass) -> Value {
     let since = class
@@ -263,6 +278,18 @@ pub(crate) fn csi_node_to_value(name: &NodeName, node: &CsiNode) -> Value {
         Kind::CsiNode,
         Value::Object(meta),
         json!({"spec": {"drivers": drivers}}),
+    )
+}
+
+/// An attachment as it is written.
+pub(crate) fn attachment_to_value(attached: &VolumeAttachment) -> Value {
+    let meta = write::metadata(&attached.name, None, Timestamp::default());
+    let source = json!({"persistentVolumeName": attached.volume});
+    let spec = json!({"attacher": "", "nodeName": attached.node.as_str(), "source": source});
+    write::framed(
+        Kind::VolumeAttachment,
+        Value::Object(meta),
+        json!({"spec": spec}),
     )
 }
 

@@ -22,4 +22,4 @@ pub use node_pool::{
     BudgetEntry, Disruption, NodePool, NodePoolSpec, NodePoolStatus, NodePoolTemplate,
     TemplateMetadata, TemplateSpec,
 };
-pub use policy::{ConfigMapReference, Policy, PolicySpec, PolicyStatus};
+pub use policy::{ConfigMapReference, Policy, PolicySpec, PolicyStatus, RememberedModule};

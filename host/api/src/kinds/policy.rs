@@ -48,6 +48,9 @@ pub struct PolicySpec {
     /// `Active`, `Shadow` or `Off`; `Active` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
+    /// `Fallback` or `Hold`: what is done where the module of a ranking policy fails; `Fallback` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure_mode: Option<String>,
     /// Pools that it serves, by their labels: absent selects none, `{}` all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node_pool_selector: Option<LabelSelector>,
@@ -72,6 +75,12 @@ pub struct PolicyStatus {
     /// SHA-256 of the module that serves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub served_digest: Option<String>,
+    /// Modules that served well, the newest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub last_good: Vec<RememberedModule>,
+    /// Modules that were set aside since they kept failing, the newest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub quarantined: Vec<RememberedModule>,
     /// Pools that it answers for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub node_pools: Vec<String>,
@@ -79,4 +88,15 @@ pub struct PolicyStatus {
     pub calls: i64,
     /// Those that it failed to answer.
     pub faults: i64,
+}
+
+/// A module as a policy's status remembers it: what one controller learned and the next is to know.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RememberedModule {
+    /// SHA-256 of the module.
+    pub digest: String,
+    /// Settings that it served with, as the specification had them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
 }

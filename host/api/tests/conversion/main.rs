@@ -1,4 +1,5 @@
 //! Objects as they are written, and all that the core knows of them.
 
 mod annotations;
+mod attachments;
 mod template_hash;

@@ -1,11 +1,12 @@
-//! `plimsoll explain`: why a pod is pending, or why a planned NodeClaim has its instance types.
+//! `plimsoll explain`: why a pod is pending, why a node or NodeClaim is what it is and whether it goes, what a NodePool may do, or why a
+//! planned NodeClaim has its instance types.
 
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
-use plimsoll_core::model::Pod;
+use anyhow::{Context, Result, bail};
+use plimsoll_core::model::{Node, NodePool, Pod};
 use plimsoll_core::plan::{Plan, Target};
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::snapshot::{Objects, Snapshot};
 use plimsoll_core::words::shortened;
 use plimsoll_snapshot::Loaded;
 
@@ -18,6 +19,9 @@ use crate::policy::engine;
 use crate::priced::Priced;
 use crate::strategy::Strategy;
 use crate::view::explanation::{NodeClaimExplanation, PodExplanation, PodState};
+use crate::view::node::NodeExplanation;
+use crate::view::node_claim::NodeClaimProgress;
+use crate::view::node_pool::NodePoolExplanation;
 use crate::view::plan::claim_name;
 
 /// Least likeness of two names for one to be suggested.
@@ -25,17 +29,28 @@ const LIKENESS: f64 = 0.75;
 
 pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
     let mut loaded = loaded(flags)?;
-    load::found(&mut loaded);
-    let mut strategy = Strategy::ranking(&flags.planning.policy, &engine()?)?;
+    let found = load::found(&mut loaded);
+    let mut strategy = Strategy::parse(&flags.policy, &engine()?)?;
     strategy.check(&loaded.snapshot.catalogues)?;
     let priced: Arc<Priced> = Arc::default();
     if let Some(policies) = strategy.policies_mut() {
         policies.observers.push(priced.clone());
     }
-    let plan = strategy.plan(&loaded.snapshot)?.plan;
     let snapshot = &loaded.snapshot;
+    let running = || found.disruption_snapshot(snapshot.now);
     match flags.subject {
+        Subject::Node => {
+            let (snapshot, row) = (running(), node_row(snapshot, &flags.name)?);
+            let outlook = strategy.outlook(&snapshot, row)?;
+            let node = NodeExplanation::of(&snapshot, &outlook, &priced, row);
+            show(flags.output, || &node, || node.text())
+        }
+        Subject::Pool => {
+            let pool = NodePoolExplanation::of(snapshot, pool(&loaded.objects, &flags.name)?);
+            show(flags.output, || &pool, || pool.text())
+        }
         Subject::Pod => {
+            let plan = strategy.plan(snapshot)?.plan;
             let row = pod_row(snapshot, &flags.name)?;
             show(
                 flags.output,
@@ -43,7 +58,16 @@ pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
                 || pod(snapshot, &plan, &priced, row),
             )
         }
+        Subject::Claim if claim_row(snapshot, &flags.name).is_some() => {
+            let snapshot = running();
+            let row = claim_row(&snapshot, &flags.name).context("a NodeClaim")?;
+            let outlook = strategy.outlook(&snapshot, row)?;
+            let claim = NodeClaimProgress::of(&snapshot, &outlook, &priced, row);
+            let claim = claim.context("a NodeClaim")?;
+            show(flags.output, || &claim, || claim.text())
+        }
         Subject::Claim => {
+            let plan = strategy.plan(snapshot)?.plan;
             let number = claim_number(snapshot, &plan, &flags.name)?;
             show(
                 flags.output,
@@ -57,7 +81,7 @@ pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
 /// The file, or the cluster where none is named.
 #[cfg(feature = "live")]
 fn loaded(flags: &flags::Explain) -> Result<Loaded> {
-    let deciding = &flags.planning.deciding;
+    let deciding = &flags.deciding;
     if let Some(path) = &flags.snapshot {
         return load::snapshot(path, deciding);
     }
@@ -67,7 +91,39 @@ fn loaded(flags: &flags::Explain) -> Result<Loaded> {
 
 #[cfg(not(feature = "live"))]
 fn loaded(flags: &flags::Explain) -> Result<Loaded> {
-    load::snapshot(&flags.snapshot, &flags.planning.deciding)
+    load::snapshot(&flags.snapshot, &flags.deciding)
+}
+
+/// The row of the node of that name.
+fn node_row(snapshot: &Snapshot, name: &str) -> Result<usize> {
+    let objects = || snapshot.nodes.iter().map(|row| row.node.as_ref());
+    let is_meant = |node: Option<&Arc<Node>>| node.is_some_and(|it| it.name.as_str() == name);
+    objects().position(is_meant).with_context(|| {
+        let names = objects().flatten().map(|node| node.name.as_str());
+        format!(
+            "there is no node {name} in the snapshot{}",
+            question(closest(name, names))
+        )
+    })
+}
+
+/// The row of the NodeClaim of that name; `None` where the cluster has none.
+fn claim_row(snapshot: &Snapshot, name: &str) -> Option<usize> {
+    let mut claims = snapshot.nodes.iter().map(|row| row.claim.as_ref());
+    claims.position(|claim| claim.is_some_and(|it| it.name.as_str() == name))
+}
+
+/// The NodePool of that name, with its conditions, which no decision reads and a snapshot does not have.
+fn pool<'o>(objects: &'o Objects, name: &str) -> Result<&'o NodePool> {
+    let mut pools = objects.pools.iter();
+    let pool = pools.find(|pool| pool.name.as_str() == name);
+    pool.map(|pool| &**pool).with_context(|| {
+        let names = objects.pools.iter().map(|pool| pool.name.as_str());
+        format!(
+            "there is no NodePool {name} in the snapshot{}",
+            question(closest(name, names))
+        )
+    })
 }
 
 /// The row of the pod of that name.
@@ -150,9 +206,12 @@ fn claim_number(snapshot: &Snapshot, plan: &Plan, name: &str) -> Result<usize> {
             0 => "has none".to_owned(),
             count => format!("has {count}, numbered from 0"),
         };
+        let known = snapshot.nodes.iter().filter_map(|row| row.claim.as_ref());
+        let known = known.map(|claim| claim.name.as_str());
+        let names = names.iter().map(String::as_str).chain(known);
         bail!(
-            "there is no NodeClaim {name} in the plan, which {has}{}",
-            question(closest(name, names.iter().map(String::as_str)))
+            "there is no NodeClaim {name} in the snapshot, nor in its plan, which {has}{}",
+            question(closest(name, names))
         );
     };
     Ok(number)

@@ -11,9 +11,10 @@ use kube::client::ClientBuilder;
 use kube::{Client, Config};
 use plimsoll_controller::lease::Leadership;
 use plimsoll_controller::policies::{self, Pools, Shadows, Shared};
-use plimsoll_controller::{Controller, Fidelity, Limits, Planner, Setup, Telemetry, provider};
+use plimsoll_controller::{Controller, Fidelity, Limits, Planner, Setup, provider};
 use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::provider::ProviderFacts;
+use plimsoll_core::snapshot::Settings;
 use plimsoll_kube::CheckError;
 use plimsoll_kwok::FaultPlan;
 use plimsoll_policy::{Observer, Policies};
@@ -50,10 +51,8 @@ fn environment_of(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-async fn serve(flags: &Run) -> Result<()> {
-    if let Some(asked) = flags.policy.first() {
-        bail!(manifest::refusal(asked)?);
-    }
+/// The settings that flags and environment say; what has no effect is told.
+fn settings(flags: &Run) -> Result<Settings> {
     let (settings, warnings) = settings::read(&flags.decisions, &environment_of)?;
     for warning in warnings {
         tracing::warn!("{warning}");
@@ -61,9 +60,17 @@ async fn serve(flags: &Run) -> Result<()> {
     for flag in flags.logging.without_effect() {
         tracing::warn!("{flag} is taken and has no effect");
     }
+    Ok(settings)
+}
+
+async fn serve(flags: &Run) -> Result<()> {
+    if let Some(asked) = flags.policy.first() {
+        bail!(manifest::refusal(asked)?);
+    }
+    let settings = settings(flags)?;
     let lease = LeaseName::of(&flags.leader_election, environment_of)?;
     let limits = process::limits(&flags.process, &environment_of);
-    let telemetry = Telemetry::default();
+    let telemetry = process::telemetry(&flags.process, &environment_of);
     let memory = flags.policy_memory.as_deref().map(policy::memory);
     let engine = policy::controllers_engine(flags.large_modules, memory.transpose()?)?;
     let stopped = stopped().map_err(environment)?;
@@ -110,6 +117,7 @@ async fn serve(flags: &Run) -> Result<()> {
         generations: planner.generations(),
         shadows,
         pools: seen,
+        telemetry: telemetry.clone(),
     })
     .await
     .map_err(environment)?;

@@ -16,6 +16,9 @@ use crate::output;
 use crate::output::{print, texts};
 use crate::view::explanation::{NodeClaimExplanation, PodExplanation};
 use crate::view::instance_type::{InstanceType, InstanceTypeList};
+use crate::view::node::NodeExplanation;
+use crate::view::node_claim::NodeClaimProgress;
+use crate::view::node_pool::NodePoolExplanation;
 use crate::view::plan::Plan;
 use crate::view::simulation::Simulation;
 use crate::view::snapshot::SnapshotSummary;
@@ -67,6 +70,9 @@ const PRINTERS: &[Printer] = &[
         &[
             Kind::of::<PodExplanation>(),
             Kind::of::<NodeClaimExplanation>(),
+            Kind::of::<NodeClaimProgress>(),
+            Kind::of::<NodeExplanation>(),
+            Kind::of::<NodePoolExplanation>(),
         ],
     ),
     Printer::new("snapshot show", &[Kind::of::<SnapshotSummary>()]),

@@ -19,8 +19,6 @@ pub(crate) struct Logging {
     pub(crate) enable_profiling: Option<bool>,
     #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) disable_controller_warmup: Option<bool>,
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    pub(crate) disable_cluster_state_observability: Option<bool>,
     #[arg(long, hide = true)]
     pub(crate) memory_limit: Option<i64>,
     #[arg(long, hide = true)]
@@ -41,10 +39,6 @@ impl Logging {
             (
                 "--disable-controller-warmup",
                 self.disable_controller_warmup == Some(false),
-            ),
-            (
-                "--disable-cluster-state-observability",
-                self.disable_cluster_state_observability == Some(true),
             ),
             ("--memory-limit", self.memory_limit.is_some()),
             ("--cpu-requests", self.cpu_requests.is_some()),

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::answer::RowAnswer;
 use super::plan::{Offering, PodRefusal, claim_name};
 use super::{Document, Name, quantities};
-use crate::priced::Priced;
+use crate::priced::{Priced, PricedClaim};
 
 /// Output of `plimsoll explain pod`: where a pod goes, or why nowhere.
 #[derive(Serialize, JsonSchema)]
@@ -78,7 +78,7 @@ struct PlannedNodeClaim {
 /// Answers of a ranking policy.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Ranking {
+pub(super) struct Ranking {
     /// The policy.
     policy: String,
     /// The options that it can explain.
@@ -209,12 +209,19 @@ impl PlannedNodeClaim {
             capacity_overlay_applied: claim
                 .annotations
                 .contains_key(labels::CAPACITY_OVERLAY_APPLIED),
-            ranking: answers.map(|answers| Ranking {
-                policy: answers.policy,
-                explained: (answers.chosen.into_iter().chain(answers.next))
-                    .map(ExplainedOption::of)
-                    .collect(),
-            }),
+            ranking: answers.map(Ranking::of),
+        }
+    }
+}
+
+impl Ranking {
+    /// The answers about one claim.
+    pub(super) fn of(answers: PricedClaim) -> Self {
+        Self {
+            policy: answers.policy,
+            explained: (answers.chosen.into_iter().chain(answers.next))
+                .map(ExplainedOption::of)
+                .collect(),
         }
     }
 }

@@ -7,6 +7,9 @@
 pub(crate) mod answer;
 pub(crate) mod explanation;
 pub(crate) mod instance_type;
+pub(crate) mod node;
+pub(crate) mod node_claim;
+pub(crate) mod node_pool;
 pub(crate) mod plan;
 pub(crate) mod simulation;
 pub(crate) mod snapshot;
@@ -14,6 +17,7 @@ mod unit;
 mod usage;
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use plimsoll_api::write;
 use plimsoll_core::ids::ObjectName;
@@ -61,6 +65,12 @@ pub(crate) struct Name {
     namespace: String,
     /// Its name.
     name: String,
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.namespace, self.name)
+    }
 }
 
 impl From<&ObjectName> for Name {

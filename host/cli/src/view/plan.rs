@@ -1,5 +1,7 @@
 //! A plan as a document: NodeClaims that `kubectl apply` takes, where each pod goes, and what the plan costs.
 
+use std::fmt;
+
 use plimsoll_api::{Kind, write};
 use plimsoll_core::fixed_hash::{hash_of, short_name};
 use plimsoll_core::ids::ClaimName;
@@ -343,7 +345,26 @@ impl Launch {
     }
 }
 
+impl fmt::Display for Offering {
+    /// `m7g.large zone-a on-demand $0.0816/h`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, zone, capacity_type) = (&self.instance_type, &self.zone, &self.capacity_type);
+        write!(
+            f,
+            "{name} {zone} {capacity_type} ${}/h",
+            self.price_per_hour
+        )
+    }
+}
+
 impl Offering {
+    /// `m7g.large, on-demand, zone zone-a, $0.0816/h`
+    pub(super) fn headline(&self) -> String {
+        let (name, zone, capacity_type) = (&self.instance_type, &self.zone, &self.capacity_type);
+        let price = self.price_per_hour;
+        format!("{name}, {capacity_type}, zone {zone}, ${price}/h")
+    }
+
     pub(super) fn of(option: &LaunchOption) -> Self {
         Self {
             instance_type: option.instance_type.to_string(),

@@ -169,7 +169,8 @@ struct Disruption {
     drifted: u32,
     /// Dollars per hour that consolidations were to save, at list prices.
     predicted_savings_dollars_per_hour: Dollars,
-    /// Dollars per hour that they saved: the price of terminated nodes less that of replacements.
+    /// Dollars per hour that they saved: the price of terminated nodes, less the mean cost per hour, over the hour after, of what
+    /// stood in their place: replacements, and nodes launched for the same pods.
     realised_savings_dollars_per_hour: Dollars,
     /// Disruption that was possible and not done, by who refused.
     refused: Refusals,
@@ -212,8 +213,10 @@ struct Command {
     replacements: u32,
     /// Dollars per hour that it was to save, at list prices.
     predicted_savings_dollars_per_hour: Dollars,
-    /// Dollars per hour that it saved; negative where replacements cost more.
+    /// Dollars per hour that it saved; negative where what stood in place of its nodes cost more.
     realised_savings_dollars_per_hour: Dollars,
+    /// Time after its end over which that is the mean: an hour; zero for drifted nodes, and where the simulation ended before.
+    watched: Duration,
 }
 
 /// A pod that stayed unschedulable.
@@ -403,10 +406,11 @@ impl Command {
             start: instant(settled.begun),
             end: instant(settled.ended),
             nodes: settled.nodes,
-            terminated_nodes: settled.gone,
+            terminated_nodes: u32::try_from(settled.gone.len()).unwrap_or(u32::MAX),
             replacements: settled.replacements,
             predicted_savings_dollars_per_hour: settled.predicted.into(),
             realised_savings_dollars_per_hour: settled.realised.into(),
+            watched: duration(settled.watched),
         }
     }
 }

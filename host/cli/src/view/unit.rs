@@ -29,6 +29,13 @@ impl From<PricePerHour> for Dollars {
     }
 }
 
+impl fmt::Display for Dollars {
+    /// `0.0960`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.4}", self.0 as f64 / NANOS)
+    }
+}
+
 impl Serialize for Dollars {
     /// The double nearest to the amount, which is written with the fewest digits that name it: those of the amount, as long as
     /// there are no more than fifteen.

@@ -81,11 +81,11 @@ const BOUNDARIES: [Boundary; 20] = [
 
 /// All that ever was, by uid: nodes with the claim of each, and how few pods ran.
 #[derive(Debug, Default)]
-struct Ledger {
+pub(super) struct Ledger {
     nodes: BTreeMap<String, Option<String>>,
     running: BTreeSet<String>,
     /// Fewest pods that ran at a time since both did.
-    fewest: Option<usize>,
+    pub(super) fewest: Option<usize>,
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -230,7 +230,7 @@ async fn until_running(client: &Client, round: &str) {
     run.await.expect("they run");
 }
 
-fn is_running(pod: &Pod) -> bool {
+pub(super) fn is_running(pod: &Pod) -> bool {
     let phase = pod
         .status
         .as_ref()
@@ -238,8 +238,27 @@ fn is_running(pod: &Pod) -> bool {
     phase == Some("Running") && pod.metadata.deletion_timestamp.is_none()
 }
 
-fn note<T>(ledger: &Arc<Mutex<Ledger>>, note: impl FnOnce(&mut Ledger) -> T) -> T {
+/// Looks at a ledger, or writes into it.
+pub(super) fn note<T>(ledger: &Arc<Mutex<Ledger>>, note: impl FnOnce(&mut Ledger) -> T) -> T {
     note(&mut ledger.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Follows nodes and pods likewise, and counts the fewest that run from when so many do.
+pub(super) async fn observe_from(
+    client: &Client,
+    running: usize,
+) -> (Arc<Mutex<Ledger>>, JoinSet<()>) {
+    let (ledger, watching) = observe(client);
+    let seen = until("the pods to be seen", PATIENCE, async || {
+        let seen = note(&ledger, |ledger| {
+            let all = ledger.running.len() == running;
+            ledger.fewest = all.then_some(running);
+            all
+        });
+        Ok(seen.then_some(()))
+    });
+    seen.await.expect("seen");
+    (ledger, watching)
 }
 
 /// Follows nodes and pods until what is returned is dropped.

@@ -3,14 +3,22 @@
 mod answers;
 mod boundaries;
 mod charts;
+mod consolidation;
 mod fault_plan;
 mod faults;
+mod handover;
+mod joining;
+mod metrics;
 mod outages;
 mod policies;
 mod pools;
 mod recorded;
+mod removal;
 mod served;
 mod story;
+mod swaps;
+mod volumes;
+mod workloads;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

@@ -1,49 +1,87 @@
 //! Policy objects on a real control plane: what `kubectl apply` of a ConfigMap and a Policy comes to, and what it does not.
 
+use std::collections::BTreeMap;
+
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::api::{Api, DeleteParams, Patch, PatchParams};
+use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind, ObjectMeta};
-use plimsoll_api::kinds::{Condition, PolicyStatus};
-use plimsoll_lab::{apply, until};
+use plimsoll_api::kinds::{Condition, PolicyStatus, RememberedModule};
+use plimsoll_guests::HOSTILE;
+use plimsoll_lab::{apply, example_pool, until};
 use plimsoll_policy::{WHOLE, digest};
 use serde_json::{Value, json};
 
 use super::PATIENCE;
-use super::served::{Asked, Served};
+use super::served::{ALONE, Asked, NAME, Served};
+
+/// Entries of a ConfigMap.
+pub(super) type Entries = BTreeMap<String, Vec<u8>>;
 
 /// The namespace that the program takes for its own.
 const NAMESPACE: &str = "kube-system";
 
-fn list_price() -> &'static [u8] {
+pub(super) fn list_price() -> &'static [u8] {
     let shipped = plimsoll_policies::ranking("list-price");
     shipped.expect("a shipped module").bytes
 }
 
 impl Served {
-    async fn put_module(&self, name: &str, bytes: &[u8]) {
-        let maps: Api<ConfigMap> = Api::namespaced(self.client.clone(), NAMESPACE);
+    pub(super) async fn put_module(&self, name: &str, bytes: &[u8]) {
+        let entries = [(WHOLE[1].to_owned(), bytes.to_vec())].into();
+        self.put_entries(name, &entries).await;
+    }
+
+    /// Makes a ConfigMap of the program's namespace with these entries, or has it hold these.
+    pub(super) async fn put_entries(&self, name: &str, entries: &Entries) {
+        let bytes = entries.iter();
+        let bytes = bytes.map(|(key, bytes)| (key.clone(), ByteString(bytes.clone())));
         let map = ConfigMap {
             metadata: ObjectMeta {
                 name: Some(name.to_owned()),
                 ..ObjectMeta::default()
             },
-            binary_data: Some([(WHOLE[1].to_owned(), ByteString(bytes.to_vec()))].into()),
+            binary_data: Some(bytes.collect()),
             ..ConfigMap::default()
         };
         let params = PatchParams::apply("plimsoll-test").force();
-        let put = maps.patch(name, &params, &Patch::Apply(&map)).await;
+        let put = self.maps().patch(name, &params, &Patch::Apply(&map)).await;
         put.expect("a ConfigMap");
     }
 
-    fn policies(&self) -> Api<DynamicObject> {
+    fn maps(&self) -> Api<ConfigMap> {
+        Api::namespaced(self.client.clone(), NAMESPACE)
+    }
+
+    async fn delete_map(&self, name: &str) {
+        let deleted = self.maps().delete(name, &DeleteParams::default()).await;
+        deleted.expect("deleted");
+    }
+
+    /// Digests of the modules of which the program keeps a copy.
+    async fn copies(&self) -> Result<Vec<String>, kube::Error> {
+        let ours = ListParams::default().labels("plimsoll.dev/module-copy");
+        let copies = self.maps().list(&ours).await?.items.into_iter();
+        let name = |map: ConfigMap| map.metadata.name.unwrap_or_default();
+        let digest = |name: String| name.strip_prefix("plimsoll-module-").map(str::to_owned);
+        Ok(copies.map(name).filter_map(digest).collect())
+    }
+
+    /// Kills the program and starts another one, to which nothing is known that the cluster does not tell.
+    async fn succeed(&mut self) {
+        self.lab.kill(NAME).expect("it runs");
+        let started = self.lab.start_again(NAME).await;
+        started.expect("it starts again");
+    }
+
+    pub(super) fn policies(&self) -> Api<DynamicObject> {
         let kind = GroupVersionKind::gvk("plimsoll.dev", "v1alpha1", "Policy");
         let resource = ApiResource::from_gvk_with_plural(&kind, "policies");
         Api::all_with(self.client.clone(), &resource)
     }
 
     /// Waits until the status of a policy is as wanted.
-    async fn until_said(
+    pub(super) async fn until_said(
         &self,
         policy: &str,
         what: &str,
@@ -63,7 +101,7 @@ impl Served {
     }
 }
 
-fn policy(name: &str, configmap: &str, more: &Value) -> Value {
+pub(super) fn policy(name: &str, configmap: &str, more: &Value) -> Value {
     let mut policy = json!({
         "apiVersion": "plimsoll.dev/v1alpha1", "kind": "Policy", "metadata": {"name": name},
         "spec": {"hook": "Rank", "configMapRef": {"name": configmap}, "nodePoolSelector": {}},
@@ -82,7 +120,7 @@ fn condition<'s>(status: &'s PolicyStatus, kind: &str) -> (&'s str, &'s str, &'s
     })
 }
 
-fn is(status: &PolicyStatus, kind: &str, value: &str, reason: &str) -> bool {
+pub(super) fn is(status: &PolicyStatus, kind: &str, value: &str, reason: &str) -> bool {
     let (own, why, _) = condition(status, kind);
     (own, why) == (value, reason)
 }
@@ -118,9 +156,7 @@ async fn a_policy_serves_once_it_has_passed_and_what_breaks_it_leaves_the_one_th
         words.contains("hint: ") && words.ends_with(", unchanged"),
         "{words}"
     );
-    let maps: Api<ConfigMap> = Api::namespaced(served.client.clone(), NAMESPACE);
-    let now = DeleteParams::default();
-    maps.delete("mine-1", &now).await.expect("deleted");
+    served.delete_map("mine-1").await;
     let missing = |said: &PolicyStatus| is(said, "Ready", "False", "BytesMissing");
     let said = served
         .until_said("mine", "to miss its bytes", missing)
@@ -145,6 +181,7 @@ async fn a_policy_serves_once_it_has_passed_and_what_breaks_it_leaves_the_one_th
     served.until_said("later", "to serve", serving).await;
 
     // Without any the host decides by itself.
+    let now = DeleteParams::default();
     for name in ["mine", "later"] {
         let deleted = served.policies().delete(name, &now).await;
         deleted.expect("deleted");
@@ -181,5 +218,161 @@ async fn what_a_policy_says_wrong_is_told_by_field_and_a_shadow_decides_nothing(
     served.run_pods("web", 1).await;
     let asked = |said: &PolicyStatus| said.calls > 0;
     served.until_said("shadow", "to be asked", asked).await;
+    served.end();
+}
+
+/// A process that serves alone, so that its successor serves at once.
+fn alone() -> Asked {
+    Asked {
+        flags: vec![ALONE.to_owned()],
+        ..Asked::default()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_module_whose_bytes_are_gone_serves_on_also_in_the_next_process_and_its_copy_goes_with_it()
+ {
+    let mut served = Served::start(alone()).await;
+    let sha256 = digest(list_price());
+    served.put_module("mine-1", list_price()).await;
+    let mine = policy("mine", "mine-1", &json!({}));
+    apply(&served.client, &mine).await.expect("applied");
+    let serving = |said: &PolicyStatus| is(said, "Ready", "True", "Serving");
+    let said = served.until_said("mine", "to serve", serving).await;
+    assert_eq!(said.last_good[0].digest, sha256);
+    assert_eq!(
+        served.copies().await.expect("copies"),
+        std::slice::from_ref(&sha256)
+    );
+    served.told("Serving", "mine").await;
+    served.delete_map("mine-1").await;
+    let missing = |said: &PolicyStatus| is(said, "Ready", "False", "BytesMissing");
+    served
+        .until_said("mine", "to miss its bytes", missing)
+        .await;
+    let words = served.told("BytesMissing", "mine").await;
+    assert!(words.ends_with(", unchanged"), "{words}");
+
+    // The next process has it from the copy, and asks it.
+    served.succeed().await;
+    served.run_pods("web", 1).await;
+    let asked = |said: &PolicyStatus| missing(said) && said.calls > 0 && said.faults == 0;
+    let said = served.until_said("mine", "to be asked", asked).await;
+    assert_eq!(said.served_digest.as_deref(), Some(&*sha256));
+    assert_eq!(said.node_pools, ["general"]);
+
+    // So it does where other bytes have come meanwhile, which are broken.
+    served.lab.kill(NAME).expect("it runs");
+    served.put_module("mine-1", &list_price()[..1_000]).await;
+    let started = served.lab.start_again(NAME).await;
+    started.expect("it starts again");
+    let broken = |said: &PolicyStatus| {
+        let (status, reason, _) = condition(said, "Ready");
+        status == "False" && reason != "BytesMissing"
+    };
+    let said = served.until_said("mine", "to be refused", broken).await;
+    assert_eq!(said.served_digest.as_deref(), Some(&*sha256));
+
+    // A copy is kept until no Policy needs it.
+    let (policies, now) = (served.policies(), DeleteParams::default());
+    let deleted = policies.delete("mine", &now).await;
+    deleted.expect("deleted");
+    let collected = until("the copy to go", PATIENCE, async || {
+        Ok(served.copies().await?.is_empty().then_some(()))
+    });
+    collected.await.expect("collected");
+    served.end();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_module_that_keeps_failing_is_set_aside_and_the_next_process_does_not_follow_it_either() {
+    let mut asked = alone();
+    asked.flags.push("--batch-idle-duration=10ms".to_owned());
+    let mut served = Served::start(asked).await;
+    served.put_module("good", list_price()).await;
+    served.put_module("bad", HOSTILE).await;
+    let [good, bad] = [list_price(), HOSTILE].map(digest);
+    let mine = policy("mine", "good", &json!({}));
+    apply(&served.client, &mine).await.expect("applied");
+    let serving = |said: &PolicyStatus| is(said, "Ready", "True", "Serving");
+    served.until_said("mine", "to serve", serving).await;
+    let panics = json!({"settings": {"behaviour": "panic"}});
+    let mine = policy("mine", "bad", &panics);
+    apply(&served.client, &mine).await.expect("applied");
+    let serves_bad =
+        |said: &PolicyStatus| serving(said) && said.served_digest.as_deref() == Some(&*bad);
+    served.until_said("mine", "to serve", serves_bad).await;
+
+    // Pods are placed by the last good module, whatever the other does; each is a question of its own.
+    let is_aside = |said: &PolicyStatus| is(said, "Ready", "False", "Quarantined");
+    for number in 0..8 {
+        served.run_pods(&format!("web-{number}"), 1).await;
+    }
+    let said = served.until_said("mine", "to be set aside", is_aside).await;
+    let digests = |modules: &[RememberedModule]| {
+        let digests = modules.iter().map(|own| own.digest.clone());
+        digests.collect::<Vec<_>>()
+    };
+    assert_eq!(digests(&said.last_good), std::slice::from_ref(&good));
+    assert_eq!(digests(&said.quarantined), std::slice::from_ref(&bad));
+    let words = served.told("PolicyFailed", "mine").await;
+    assert!(words.contains("trap") || words.contains("panic"), "{words}");
+    let words = served.told("Quarantined", "mine").await;
+    let ends = format!("; its last good module {} decides", &good[..6]);
+    assert!(words.ends_with(&ends), "{words}");
+
+    served.succeed().await;
+    served.run_pods("more", 1).await;
+    // Nobody but the last good module is asked.
+    let asked = |said: &PolicyStatus| is_aside(said) && said.calls > 0 && said.faults == 0;
+    let said = served.until_said("mine", "to be asked", asked).await;
+    assert_eq!(digests(&said.last_good), [good]);
+    // Other settings are another module, which has its own chance.
+    let mine = policy("mine", "bad", &json!({}));
+    apply(&served.client, &mine).await.expect("applied");
+    served.until_said("mine", "to serve", serves_bad).await;
+    served.lab.kill(NAME).expect("it runs");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_policy_that_points_nowhere_says_so_and_so_does_a_pool_that_names_none() {
+    let mut pool = example_pool();
+    let named = json!({"plimsoll.dev/consolidate-policy": "gentle"});
+    pool["metadata"]["annotations"] = named;
+    pool["spec"]["disruption"]["consolidateAfter"] = "1s".into();
+    let mut served = Served::start(Asked {
+        objects: vec![plimsoll_lab::example_class(), pool.clone()],
+        ..Asked::default()
+    })
+    .await;
+    let nowhere = policy("nowhere", "never-made", &json!({}));
+    apply(&served.client, &nowhere).await.expect("applied");
+    let missing = |said: &PolicyStatus| is(said, "Ready", "False", "BytesMissing");
+    let said = served
+        .until_said("nowhere", "to miss its bytes", missing)
+        .await;
+    assert_eq!(
+        condition(&said, "Ready").2,
+        "configmap kube-system/never-made is not there"
+    );
+    assert!(said.served_digest.is_none() && said.node_pools.is_empty());
+    let words = served.told("PolicyMissing", "general").await;
+    assert!(
+        words.starts_with(
+            "annotation plimsoll.dev/consolidate-policy names policy gentle, which does not serve"
+        ),
+        "{words}"
+    );
+
+    // Its nodes are bought all the same, and none of them goes until the annotation is off.
+    served.run_pods("web", 1).await;
+    served.end_pods().await;
+    served.until_initialized().await;
+    let held = "pool general asks for policy gentle, which does not serve; none of its nodes goes for consolidation, emptiness or drift";
+    served.until_told(held).await;
+    assert_eq!(served.nodes().await.len(), 1);
+    pool["metadata"]["annotations"] = json!({});
+    apply(&served.client, &pool).await.expect("applied");
+    served.until_no_nodes().await;
     served.end();
 }

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use k8s_openapi::api::core::v1::Pod;
-use kube::api::PostParams;
+use kube::ResourceExt as _;
+use kube::api::{Api, DynamicObject, ListParams, PostParams};
+use kube::core::{ApiResource, GroupVersionKind};
 use plimsoll_lab::{pending_pod, until};
 use serde_json::Value;
 
@@ -23,6 +25,24 @@ fn said(arguments: &[&str]) -> String {
     let told = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {told}");
     String::from_utf8(output.stdout).expect("text")
+}
+
+/// The first claim, once every claim says that it may be consolidated: nothing more happens to any.
+async fn quiet_claim(served: &Served) -> String {
+    let kind = GroupVersionKind::gvk("karpenter.sh", "v1", "NodeClaim");
+    let claims: Api<DynamicObject> =
+        Api::all_with(served.client.clone(), &ApiResource::from_gvk(&kind));
+    let is_quiet = |claim: &DynamicObject| {
+        let conditions = claim.data["status"]["conditions"].as_array();
+        let mut said = conditions.into_iter().flatten();
+        said.any(|own| own["type"] == "Consolidatable" && own["status"] == "True")
+    };
+    let quiet = until("the claims to be consolidatable", PATIENCE, async || {
+        let claims = claims.list(&ListParams::default()).await?.items;
+        let are_quiet = !claims.is_empty() && claims.iter().all(is_quiet);
+        Ok(are_quiet.then(|| claims[0].name_any()))
+    });
+    quiet.await.expect("quiet claims")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -45,6 +65,8 @@ async fn a_recorded_cluster_plans_offline_and_is_explained_in_the_same_words_as_
         Ok(is_unschedulable(&pod).then_some(()))
     });
     refused.await.expect("unschedulable");
+
+    let claim = quiet_claim(&served).await;
 
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).display().to_string();
@@ -70,6 +92,20 @@ async fn a_recorded_cluster_plans_offline_and_is_explained_in_the_same_words_as_
     let live = said(&[&["explain", "pod", "giant"][..], &access[..]].concat());
     assert!(live.contains("default/giant"), "{live}");
     assert_eq!(live, said(&["explain", "pod", "giant", &named]));
+    let nodes = served.nodes().await;
+    let node = nodes
+        .first()
+        .map(kube::ResourceExt::name_any)
+        .expect("a node");
+    for (kind, name) in [
+        ("node", &*node),
+        ("nodeclaim", &*claim),
+        ("nodepool", "general"),
+    ] {
+        let live = said(&[&["explain", kind, name][..], &access[..]].concat());
+        assert!(live.contains(name), "{live}");
+        assert_eq!(live, said(&["explain", kind, name, &named]));
+    }
     let missing = plimsoll(&[&["explain", "pod", "gient"][..], &access[..]].concat());
     let told = String::from_utf8_lossy(&missing.stderr).into_owned();
     assert!(

@@ -272,7 +272,7 @@ fn names_that_do_not_exist_are_refused_with_what_does() {
         (ran.code, ran.error()),
         (
             1,
-            "there is no NodeClaim 7 in the plan, which has 1, numbered from 0"
+            "there is no NodeClaim 7 in the snapshot, nor in its plan, which has 1, numbered from 0"
         )
     );
 }

@@ -6,6 +6,7 @@ use plimsoll_api::{Interner, Kind, Object};
 use plimsoll_core::model;
 use serde_json::{Value, json};
 
+use crate::explain_running::{AT_ONCE, cluster, oversized};
 use crate::schema::breaches;
 use crate::user::{Folder, fed, plimsoll, pod, snapshot};
 
@@ -231,6 +232,50 @@ fn an_explanation_is_what_its_schema_says() {
     assert_eq!(claim["name"], planned["name"]);
     assert_eq!(claim["options"], planned["options"]);
     assert_eq!(claim["pods"], json!([{"namespace": "shop", "name": "web"}]));
+}
+
+#[test]
+fn explanations_of_what_runs_are_what_their_schema_says() {
+    let text = cluster(AT_ONCE, &oversized("", ""));
+    let explained = |subject: &str, name: &str| {
+        let arguments = ["explain", subject, name, "-", "-o", "json"];
+        check("explain", &fed(&arguments, text.as_bytes()).ok().out)
+    };
+    let node = explained("node", "n1");
+    assert_eq!(
+        (&node["kind"], &node["nodeClaim"], &node["nodePool"]),
+        (&json!("NodeExplanation"), &json!("c-n1"), &json!("general"))
+    );
+    assert_eq!(node["offering"]["pricePerHour"], 0.25);
+    assert_eq!(node["ranking"]["policy"], "list-price");
+    assert_eq!(
+        node["pods"],
+        json!([{"namespace": "shop", "name": "web-1"}])
+    );
+    let disruption = &node["disruption"];
+    assert_eq!(
+        (&disruption["state"], &disruption["reason"]),
+        (&json!("Now"), &json!("Underutilized"))
+    );
+    assert_eq!(disruption["savingPerHour"], 0.2);
+    assert_eq!(disruption["replacements"][0]["instanceType"], "small");
+    let claim = explained("nodeclaim", "c-n1");
+    assert_eq!(
+        (&claim["kind"], &claim["phase"], &claim["node"]),
+        (
+            &json!("NodeClaimProgress"),
+            &json!("Initialized"),
+            &json!("n1")
+        )
+    );
+    assert_eq!(claim["conditions"].as_array().map(Vec::len), Some(3));
+    assert_eq!(claim["disruption"], *disruption);
+    let pool = explained("nodepool", "general");
+    assert_eq!(
+        (&pool["kind"], &pool["ready"], &pool["offerings"]["allowed"]),
+        (&json!("NodePoolExplanation"), &json!(true), &json!(4))
+    );
+    assert_eq!(pool["budgets"][0]["left"], 1);
 }
 
 #[test]

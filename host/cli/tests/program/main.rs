@@ -5,6 +5,7 @@ mod catalogue;
 mod charts;
 mod definitions;
 mod explain;
+mod explain_running;
 mod files;
 mod json;
 mod plan;

@@ -332,3 +332,77 @@ fn records_without_a_decision_are_not_called_equal() {
         "{refused:?}"
     );
 }
+
+/// Commands that move pods, by the ledger's last word on each: when it ended, what it was to save and did, in nano-dollars, and how
+/// long it was watched.
+fn ledger(records: &str) -> Vec<(i64, i64, i64, i64)> {
+    let text = std::fs::read_to_string(records).expect("it was written");
+    let mut last = std::collections::BTreeMap::new();
+    for line in text.lines() {
+        let line: Value = serde_json::from_str(line).expect("it is JSON");
+        let own = &line["ledger"];
+        if own.is_object() && own["reason"] != "Empty" {
+            let number = |field: &str| own[field].as_i64().expect("a number");
+            let told = ["ended", "predicted", "realised", "watched"].map(number);
+            let id = own["command"].as_str().expect("an id").to_owned();
+            last.insert(id, told);
+        }
+    }
+    let mut told: Vec<_> = last
+        .into_values()
+        .map(|[a, b, c, d]| (a, b, c, d))
+        .collect();
+    told.sort_unstable();
+    told
+}
+
+#[test]
+fn records_have_the_ledger_that_the_simulation_tells() {
+    let kept = kept();
+    let recorded = ledger(&kept.records);
+    let ran = plimsoll(&[
+        "simulate",
+        &kept.input,
+        "-o",
+        "json",
+        "--policy",
+        "rank=spot-diversified",
+        "--policy",
+        "consolidate=savings-threshold",
+        "--policy",
+        "budget=rollout-guard",
+    ]);
+    let simulated = json(&ran.ok());
+    let commands = simulated["runs"][0]["disruption"]["commands"].as_array();
+    let told = |command: &Value| {
+        let nanos = |field: &str| {
+            let dollars = command[field].as_f64().expect("dollars");
+            format!("{dollars:.9}")
+        };
+        let saved = nanos("realisedSavingsDollarsPerHour");
+        let is_watched = command["watched"] == "1h";
+        (nanos("predictedSavingsDollarsPerHour"), saved, is_watched)
+    };
+    let commands: Vec<_> = commands.expect("a list").iter().map(told).collect();
+    let dollars = |nanos: i64| format!("{:.9}", nanos as f64 / 1e9);
+    let recorded: Vec<_> = recorded
+        .into_iter()
+        .map(|(_, predicted, realised, watched)| {
+            (dollars(predicted), dollars(realised), watched == 3_600_000)
+        })
+        .collect();
+    let sorted = |mut list: Vec<(String, String, bool)>| {
+        list.sort();
+        list
+    };
+    assert!(
+        recorded.iter().any(|(.., watched)| *watched),
+        "{recorded:?}"
+    );
+    assert!(
+        recorded
+            .iter()
+            .any(|(predicted, realised, _)| predicted != realised)
+    );
+    assert_eq!(sorted(recorded), sorted(commands));
+}

@@ -95,7 +95,7 @@ fn wrong_usage_has_its_own_exit_code() {
     for arguments in [
         &["plan"][..],
         &["catalogue", "--from", "a", "--region", "b"],
-        &["explain", "node", "a", "b"],
+        &["explain", "node", "a", "b", "c"],
     ] {
         assert_eq!(plimsoll(arguments).code, 2, "{arguments:?}");
     }

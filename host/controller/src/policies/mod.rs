@@ -2,39 +2,54 @@
 //! has passed all gates.
 //!
 //! Whatever happens to a Policy or its ConfigMap, the module that serves goes on until another one has passed, unless its Policy is taken
-//! away or is turned off. Each Policy has a task of its own; modules are compiled off the tasks' threads. Without any Policy the host decides
+//! away or is turned off; so it does in the next process, which has it from a copy. Each Policy has a task of its own; modules are compiled off the tasks' threads. Without any Policy the host decides
 //! by itself.
 
 mod calls;
+mod copies;
+mod events;
+mod gates;
+mod health;
+mod held;
+mod memory;
+mod serving;
 mod shadows;
 mod status;
 mod task;
 mod wanted;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use kube::Client;
 use plimsoll_api::kinds::Policy;
+use plimsoll_kube::event::Notice;
 use plimsoll_kube::policy::{Listed, PolicyChange, WatchedPolicies, list};
 use plimsoll_policy::{Engine, Generations};
 use tokio::sync::{Mutex, oneshot, watch};
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{interval, timeout};
 
+use crate::publish::Publishing;
+use crate::telemetry::Telemetry;
+use copies::Copies;
 pub use shadows::Shadows;
 pub use status::Pools;
 use task::PolicyTask;
 
 /// The longest that each Policy is waited for at the start.
 const FIRST_JUDGEMENT: Duration = Duration::from_secs(20);
+/// Between two looks at counts, and two tries of what the machine had no room for or the API server no answer.
+const PAUSE: Duration = Duration::from_secs(10);
+/// Between two looks for copies that nobody needs.
+const COLLECTION: Duration = Duration::from_secs(30);
 
 /// Means to serve Policies.
 pub struct Shared {
     /// The API server.
     pub client: Client,
-    /// The namespace of their ConfigMaps.
+    /// The namespace of their ConfigMaps, and of the copies of their modules.
     pub namespace: String,
     /// Takes modules in.
     pub engine: Engine,
@@ -44,11 +59,38 @@ pub struct Shared {
     pub shadows: Shadows,
     /// The pools that there are.
     pub pools: watch::Receiver<Pools>,
+    /// Told of the calls of each, and of what is published.
+    pub telemetry: Telemetry,
+}
+
+/// Means that the tasks of all Policies share.
+struct Common {
+    given: Shared,
+    copies: Copies,
+    publishing: std::sync::Mutex<Publishing>,
+}
+
+impl Common {
+    fn new(given: Shared) -> Self {
+        let publishing = Publishing::new(given.client.clone(), given.telemetry.clone());
+        Self {
+            copies: Copies::new(given.client.clone(), &given.namespace),
+            publishing: std::sync::Mutex::new(publishing),
+            given,
+        }
+    }
+
+    fn publish(&self, notice: Notice) {
+        let publishing = self.publishing.lock();
+        publishing
+            .unwrap_or_else(PoisonError::into_inner)
+            .publish(notice);
+    }
 }
 
 /// The tasks of the Policies of a cluster.
 struct Tasks {
-    shared: Arc<Shared>,
+    common: Arc<Common>,
     objects: BTreeMap<String, watch::Sender<Arc<Policy>>>,
     /// Held by the task of each name, one after the other.
     turns: BTreeMap<String, Arc<Mutex<()>>>,
@@ -74,7 +116,7 @@ pub async fn follow(shared: Shared) -> Result<JoinSet<()>, kube::Error> {
         }
     };
     let mut tasks = Tasks {
-        shared: Arc::new(shared),
+        common: Arc::new(Common::new(shared)),
         objects: BTreeMap::new(),
         turns: BTreeMap::new(),
         running: JoinSet::new(),
@@ -86,6 +128,7 @@ pub async fn follow(shared: Shared) -> Result<JoinSet<()>, kube::Error> {
         }
     }
     let mut following = JoinSet::new();
+    following.spawn(held::tell(Arc::clone(&tasks.common)));
     following.spawn(tasks.follow());
     Ok(following)
 }
@@ -93,9 +136,22 @@ pub async fn follow(shared: Shared) -> Result<JoinSet<()>, kube::Error> {
 impl Tasks {
     async fn follow(mut self) {
         let known = self.objects.keys().cloned();
-        let mut watched = WatchedPolicies::start(&self.shared.client, known);
+        let mut watched = WatchedPolicies::start(&self.common.given.client, known);
         let mut said = String::new();
-        while let Some(change) = watched.next().await {
+        let mut collection = interval(COLLECTION);
+        loop {
+            let change = tokio::select! {
+                change = watched.next() => match change {
+                    Some(change) => change,
+                    None => return,
+                },
+                _ = collection.tick() => {
+                    if let Err(error) = self.common.copies.collect().await {
+                        tracing::warn!(%error, "copies of modules that nobody needs are not collected");
+                    }
+                    continue;
+                }
+            };
             while self.running.try_join_next().is_some() {}
             match change {
                 Ok(PolicyChange::Applied(policy)) => {
@@ -130,9 +186,9 @@ impl Tasks {
         {
             return None;
         }
+        let task = PolicyTask::new(&name, &policy, Arc::clone(&self.common));
         let (sender, object) = watch::channel(policy);
         let (settled, first) = oneshot::channel();
-        let task = PolicyTask::new(&name, Arc::clone(&self.shared));
         let turn = Arc::clone(self.turns.entry(name.clone()).or_default());
         self.running.spawn(async move {
             // An earlier one of the same name withdraws its module first.

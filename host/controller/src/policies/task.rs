@@ -1,59 +1,57 @@
 //! One Policy: its object, its ConfigMap, and the module that serves for it.
 //!
 //! ```text
-//! Policy ─► read ─► ConfigMap ─► gates ─► serves from the next decision on (or in shadow)
+//! status ─► modules that served well serve again, from their copies
+//! Policy ─► read ─► ConfigMap ─► gates ─► serves from the next decision on (or in shadow) ─► copied
 //!             └─────────┴──────────┴────► refused: the condition says at which step; what serves goes on
 //! ```
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
-use plimsoll_api::kinds::{Policy, PolicyStatus};
+use plimsoll_api::kinds::{Policy, PolicyStatus, RememberedModule};
 use plimsoll_core::model::LabelSelector;
+use plimsoll_kube::event::Notice;
 use plimsoll_kube::module::{ModuleError, Stored, Watched};
 use plimsoll_kube::policy::write_status;
-use plimsoll_policy::{
-    AnyModule, Binding, Candidate, Hook, Refusal, SHA256, Shadow, ShadowSettings,
-};
+use plimsoll_policy::{Hook, Refusal};
 use tokio::sync::{oneshot, watch};
-use tokio::task::spawn_blocking;
 use tokio::time::sleep;
 
-use super::Shared;
-use super::calls::Calls;
+use super::events::{self, Said};
+use super::gates::{Asked, Judged, judge};
+use super::health::Happened;
+use super::memory::Memory;
+use super::serving::{Place, Serving, shown};
 use super::status::{ConditionState, Share, status};
 use super::wanted::{Mode, ModuleSpec, Wanted};
-
-/// Between two looks at counts, and two tries of a module that the machine had no room for.
-const PAUSE: Duration = Duration::from_secs(10);
-/// Digits of a digest that people are shown.
-const SHOWN: usize = 6;
+use super::{Common, PAUSE};
 
 /// A Policy in this process.
 pub(super) struct PolicyTask {
     name: Arc<str>,
-    shared: Arc<Shared>,
-    calls: Arc<Calls>,
+    common: Arc<Common>,
+    place: Place,
     content: Content,
-    serving: Option<Serving>,
+    /// Modules that are to serve again, the one that is to serve in the end first.
+    unrestored: Vec<RememberedModule>,
+    /// `true` once what was remembered at the start has been restored as far as it can be.
+    is_restored: bool,
+    /// Digest and entries of the module that serves, while there is no copy of it.
+    uncopied: Option<(String, BTreeMap<String, Vec<u8>>)>,
+    /// Why there is none.
+    uncopied_because: Option<String>,
     /// The module that was taken in or refused for what it is, with its settings, and what came of it.
-    judged: Option<(Asked, ConditionState)>,
+    judged: Option<(Known, ConditionState)>,
     ready: ConditionState,
+    /// The status as it was written last.
     written: Option<PolicyStatus>,
+    /// The status that people were told of last.
+    told: Option<PolicyStatus>,
 }
 
-/// A module as it is to be judged: its hook and mode, where it is and with which settings, and its bytes.
-type Asked = (Hook, Mode, ModuleSpec, Stored);
-
-/// What serves for it.
-#[derive(Clone, Debug)]
-struct Serving {
-    hook: Hook,
-    mode: Mode,
-    serves: LabelSelector,
-    sha256: String,
-    version: String,
-}
+/// A module that was judged: its hook and mode, whether it holds, where it is and with which settings, and its bytes.
+type Known = (Hook, Mode, bool, ModuleSpec, Stored);
 
 /// What is known of its ConfigMap.
 enum Content {
@@ -68,16 +66,23 @@ enum Content {
 }
 
 impl PolicyTask {
-    pub(super) fn new(name: &str, shared: Arc<Shared>) -> Self {
+    /// The task of a Policy, which goes on from what the status of the object remembers.
+    pub(super) fn new(name: &str, policy: &Policy, common: Arc<Common>) -> Self {
+        let name: Arc<str> = name.into();
+        let memory = Memory::of(policy.status.as_ref());
         Self {
-            name: name.into(),
-            shared,
-            calls: Arc::default(),
             content: Content::Unknown,
-            serving: None,
+            unrestored: memory.good.clone(),
+            is_restored: false,
+            uncopied: None,
+            uncopied_because: None,
+            place: Place::new(&name, &common, memory),
+            name,
+            common,
             judged: None,
             ready: ConditionState::unready("Pending", "its ConfigMap has not been read yet"),
             written: None,
+            told: policy.status.clone(),
         }
     }
 
@@ -88,11 +93,13 @@ impl PolicyTask {
         settled: oneshot::Sender<()>,
     ) {
         let mut settled = Some(settled);
-        let mut pools = self.shared.pools.clone();
+        let mut pools = self.common.given.pools.clone();
         let mut watched: Option<(ModuleSpec, Watched)> = None;
+        let bulletin = Arc::clone(&self.place.bulletin);
         loop {
             let policy = Arc::clone(&object.borrow_and_update());
-            let wanted = Wanted::read(&policy, &self.shared.namespace);
+            let wanted = Wanted::read(&policy, &self.common.given.namespace);
+            self.need();
             match &wanted {
                 Ok(wanted) => {
                     self.follow(wanted, &mut watched);
@@ -100,6 +107,9 @@ impl PolicyTask {
                 }
                 Err(fault) => self.ready = ConditionState::unready("InvalidSpec", fault),
             }
+            self.hear(&policy);
+            self.need();
+            self.copy().await;
             self.tell(&policy, wanted.as_ref().ok()).await;
             if self.is_settled()
                 && let Some(settled) = settled.take()
@@ -112,17 +122,21 @@ impl PolicyTask {
                     break;
                 },
                 content = next(&mut watched) => self.read(content),
+                () = bulletin.arrived() => {}
                 // Where nobody tells of pools any more the process ends.
                 Ok(()) = pools.changed() => {}
                 () = sleep(PAUSE) => {}
             }
         }
-        self.withdraw();
+        self.place.withdraw();
+        self.common.copies.need(&self.name, &[].into());
+        self.common.given.telemetry.forget_policy(&self.name);
     }
 
     /// `true` if its module has been looked at, or will not be.
     fn is_settled(&self) -> bool {
-        !matches!(self.content, Content::Unknown) || self.ready.reason == "InvalidSpec"
+        let is_known = !matches!(self.content, Content::Unknown) && self.is_restored;
+        is_known || self.ready.reason == "InvalidSpec"
     }
 
     /// Watches the ConfigMap that is named now.
@@ -130,7 +144,7 @@ impl PolicyTask {
         let name = &wanted.module.configmap;
         let is_watched = |(spec, _): &(ModuleSpec, Watched)| spec.configmap == *name;
         if !watched.as_ref().is_some_and(is_watched) {
-            let own = Watched::start(&self.shared.client, name.clone());
+            let own = Watched::start(&self.common.given.client, name.clone());
             *watched = Some((wanted.module.clone(), own));
             self.content = Content::Unknown;
         }
@@ -153,8 +167,12 @@ impl PolicyTask {
 
     /// Brings what serves to what is wanted, as far as the module allows.
     async fn settle(&mut self, wanted: &Wanted) {
+        if !self.is_restored {
+            self.is_restored = wanted.mode != Mode::Active || self.restore(wanted).await;
+        }
         if wanted.mode == Mode::Off {
-            self.withdraw();
+            self.place.withdraw();
+            self.unrestored.clone_from(&self.place.memory.good);
             self.judged = None;
             self.ready = ConditionState::unready("Off", "its mode is Off");
             return;
@@ -162,160 +180,218 @@ impl PolicyTask {
         let stored = match &self.content {
             Content::Unknown => return,
             Content::Unreadable(words) => {
-                let words = format!("{words}{}", self.goes_on());
-                self.ready = ConditionState::unready("BytesUnreadable", words);
-                return;
+                let words = words.clone();
+                return self.without(wanted, "BytesUnreadable", &words).await;
             }
             Content::Missing => {
-                let name = &wanted.module.configmap;
-                let words = format!("configmap {name} is not there{}", self.goes_on());
-                self.ready = ConditionState::unready("BytesMissing", words);
-                return;
+                let words = format!("configmap {} is not there", wanted.module.configmap);
+                return self.without(wanted, "BytesMissing", &words).await;
             }
             Content::Holds(stored) => stored.clone(),
         };
-        let module = wanted.module.clone();
-        let asked = (wanted.hook, wanted.mode, module, stored);
+        let Wanted {
+            hook,
+            mode,
+            holds,
+            module,
+            ..
+        } = wanted;
+        let known = (*hook, *mode, *holds, module.clone(), stored.clone());
         if let Some((judged, ready)) = &self.judged
-            && *judged == asked
+            && *judged == known
         {
             self.ready = ready.clone();
-            self.select(wanted);
+            self.place.select(wanted);
             return;
         }
-        let is_settled = match self.accepted(wanted, &asked.3).await {
-            Ok(module) => {
-                self.serve(wanted, module);
-                self.ready.is_true
-            }
+        let is_final = match self.judge(wanted, stored).await {
+            Ok(()) => self.ready.is_true,
             Err(refusal) => {
-                let goes_on = self.goes_on();
-                let words = format!("{refusal}; hint: {}{goes_on}", refusal.hint());
+                let words = format!("{refusal}; hint: {}", refusal.hint());
                 let (policy, reason) = (&*self.name, refusal.reason());
                 tracing::warn!(policy, reason, "policy refused: {words}");
-                self.ready = ConditionState::unready(reason, words);
+                self.without(wanted, reason, &words).await;
                 refusal.blames_module()
             }
         };
-        self.judged = is_settled.then(|| (asked, self.ready.clone()));
+        self.judged = is_final.then(|| (known, self.ready.clone()));
     }
 
-    /// Takes the module through all gates, off the threads that serve.
-    async fn accepted(&self, wanted: &Wanted, stored: &Stored) -> Result<AnyModule, Refusal> {
-        let (shared, module, hook) = (Arc::clone(&self.shared), wanted.module.clone(), wanted.hook);
-        let (binding, stored) = (self.binding(wanted), stored.clone());
-        let gates = spawn_blocking(move || {
-            let promised = module.sha256.as_deref();
-            let annotated = || stored.annotations.get(SHA256).map(String::as_str);
-            let candidate = Candidate {
-                hook,
-                binding,
-                entries: stored.entries.clone(),
-                sha256: promised.or_else(annotated),
-                settings: &|schema| module.settings(schema),
-            };
-            candidate.accepted(&shared.engine)
-        });
-        gates.await.unwrap_or_else(|error| {
-            tracing::error!(%error, "a policy could not be looked at");
-            Err(Refusal::Package {
-                problem: "the gates ended without a word".to_owned(),
-            })
-        })
-    }
-
-    fn binding(&self, wanted: &Wanted) -> Binding {
-        let calls: Arc<Calls> = Arc::clone(&self.calls);
-        Binding {
-            name: Arc::clone(&self.name),
-            serves: wanted.serves.clone(),
-            observer: Some(calls),
-        }
-    }
-
-    /// Lets an accepted module serve, in place of what did.
-    fn serve(&mut self, wanted: &Wanted, module: AnyModule) {
-        let next = Serving {
-            hook: wanted.hook,
-            mode: wanted.mode,
-            serves: wanted.serves.clone(),
-            sha256: module.sha256().to_owned(),
-            version: module.manifest().version.clone(),
+    /// Takes the module through the gates; it serves where it has passed.
+    async fn judge(&mut self, wanted: &Wanted, stored: Stored) -> Result<(), Refusal> {
+        let serving = self.place.serving.as_ref();
+        let is_same = |own: &&Serving| {
+            (own.hook, own.mode, own.holds) == (wanted.hook, wanted.mode, wanted.holds)
         };
-        let is_elsewhere = |own: &Serving| own.hook != next.hook || own.mode != next.mode;
-        if self.serving.as_ref().is_some_and(is_elsewhere) {
-            self.withdraw();
-        }
-        self.ready = ConditionState::ready("Serving");
-        if wanted.mode == Mode::Active {
-            let binding = self.binding(wanted);
-            let generation = self.shared.generations.publish(&binding, module.into());
-            let (policy, generation) = (&*self.name, generation.number());
-            tracing::info!(policy, generation, sha256 = next.sha256, "policy serves");
-        } else {
-            match Shadow::begin(module, None, ShadowSettings::default()) {
-                Ok(shadow) => {
-                    self.shared.shadows.put(&self.name, shadow);
-                    self.ready = ConditionState::ready("Shadowing");
-                }
-                Err(error) => {
-                    let words = format!("no thread for it: {error}");
-                    self.ready = ConditionState::unready("Saturated", words);
-                    return;
-                }
+        let same = serving.filter(is_same);
+        let asked = Asked {
+            hook: wanted.hook,
+            module: wanted.module.clone(),
+            stored: stored.clone(),
+            serves: same.map(|own| own.module.clone()),
+        };
+        match judge(&self.common.given.engine, asked).await? {
+            Judged::Passed(module) => {
+                let digest = module.sha256().to_owned();
+                let remembered = wanted.module.remembered(&digest);
+                self.ready = self.place.serve(wanted, module, remembered);
+                self.uncopied = (wanted.mode == Mode::Active).then_some((digest, stored.entries));
+            }
+            Judged::Serves => {
+                self.ready = ConditionState::ready(if wanted.mode == Mode::Active {
+                    "Serving"
+                } else {
+                    "Shadowing"
+                });
+                self.place.select(wanted);
             }
         }
-        self.serving = Some(next);
+        Ok(())
     }
 
-    /// What serves, for the pools that are selected now.
-    fn select(&mut self, wanted: &Wanted) {
-        let binding = self.binding(wanted);
-        let Some(serving) = &mut self.serving else {
+    /// The module that is wanted cannot serve, for this reason: the one that serves goes on, or one that served well serves again.
+    async fn without(&mut self, wanted: &Wanted, reason: &'static str, words: &str) {
+        if self.place.serving.is_none() && wanted.mode == Mode::Active {
+            self.restore(wanted).await;
+        }
+        self.place.select(wanted);
+        let goes_on = self.place.goes_on();
+        self.ready = ConditionState::unready(reason, format!("{words}{goes_on}"));
+    }
+
+    /// Has the modules serve again that served well before, the newest in the end. `false` where it has to be tried again.
+    async fn restore(&mut self, wanted: &Wanted) -> bool {
+        while let Some(good) = self.unrestored.last().cloned() {
+            let digest = shown(&good.digest);
+            match self.restored(wanted, &good).await {
+                Ok(true) => {}
+                Ok(false) => self.place.memory.forget(&good),
+                Err(words) => {
+                    let policy = &*self.name;
+                    tracing::warn!(
+                        policy,
+                        digest,
+                        "what served before is not restored: {words}"
+                    );
+                    return false;
+                }
+            }
+            self.unrestored.pop();
+        }
+        true
+    }
+
+    /// Has one of them serve; `false` where it cannot any more.
+    async fn restored(&mut self, wanted: &Wanted, good: &RememberedModule) -> Result<bool, String> {
+        let (policy, digest) = (&*self.name, shown(&good.digest));
+        let copy = self.common.copies.read(&good.digest).await;
+        let Some(stored) = copy.map_err(|error| error.to_string())? else {
+            tracing::warn!(policy, digest, "there is no copy of what served before");
+            return Ok(false);
+        };
+        let asked = Asked {
+            hook: wanted.hook,
+            module: wanted.module.of_remembered(good),
+            stored,
+            serves: None,
+        };
+        match judge(&self.common.given.engine, asked).await {
+            Ok(Judged::Passed(module)) => {
+                self.place.serve(wanted, module, good.clone());
+                Ok(true)
+            }
+            Ok(Judged::Serves) => Ok(true),
+            Err(refusal) if refusal.blames_module() => {
+                tracing::warn!(policy, digest, "what served before is refused: {refusal}");
+                Ok(false)
+            }
+            Err(refusal) => Err(refusal.to_string()),
+        }
+    }
+
+    /// Says which modules this Policy may need again.
+    fn need(&self) {
+        let mut digests = self.place.memory.digests();
+        let serving = self.place.serving.as_ref();
+        digests.extend(serving.map(|own| own.module.digest.clone()));
+        self.common.copies.need(&self.name, &digests);
+    }
+
+    /// Copies the module that serves, where that has not been done.
+    async fn copy(&mut self) {
+        let Some((digest, entries)) = &self.uncopied else {
             return;
         };
-        if serving.mode == Mode::Active && serving.serves != wanted.serves {
-            serving.serves.clone_from(&wanted.serves);
-            self.shared.generations.select(serving.hook, &binding);
-        }
-    }
-
-    fn withdraw(&mut self) {
-        if let Some(serving) = self.serving.take() {
-            match serving.mode {
-                Mode::Active => {
-                    let generations = &self.shared.generations;
-                    generations.withdraw(serving.hook, &self.name);
+        let engine = &self.common.given.engine;
+        let made = self.common.copies.make(engine, digest, entries.clone());
+        match made.await {
+            Ok(()) => (self.uncopied, self.uncopied_because) = (None, None),
+            Err(words) => {
+                if self.uncopied_because.as_ref() != Some(&words) {
+                    let policy = &*self.name;
+                    tracing::warn!(policy, "no copy of its module can be kept: {words}");
                 }
-                Mode::Shadow | Mode::Off => self.shared.shadows.end(&self.name),
+                self.uncopied_because = Some(words);
             }
-            tracing::info!(policy = &*self.name, "policy withdrawn");
         }
     }
 
-    /// A remark on what serves although something else was asked for.
-    fn goes_on(&self) -> String {
-        self.serving.as_ref().map_or_else(String::new, |serving| {
-            format!("; serving: {}, unchanged", shown(&serving.sha256))
-        })
+    /// Takes note of what its modules did, and tells people of ways to fail.
+    fn hear(&mut self, policy: &Policy) {
+        for news in self.place.bulletin.take() {
+            self.place.hear(&news);
+            if let (Happened::Failed(fault), Some(serving)) = (&news.happened, &self.place.serving)
+            {
+                let instead = serving.instead(&self.place.memory);
+                let said = events::of_fault(shown(&news.module.digest), fault, &instead);
+                self.publish(policy, said);
+            }
+        }
     }
 
-    /// Writes the status where it says something else than the object does.
+    fn publish(&self, policy: &Policy, said: Said) {
+        let Said {
+            reason,
+            message,
+            is_warning,
+        } = said;
+        let notice = Notice::of_policy(policy, &reason, message, is_warning);
+        self.common.publish(notice);
+    }
+
+    /// Writes the status where it says something else than the object does, and tells people what has changed.
     async fn tell(&mut self, policy: &Policy, wanted: Option<&Wanted>) {
         if matches!(self.content, Content::Unknown) && self.ready.reason == "Pending" {
             return;
         }
         let said = self.status(policy, wanted);
+        for change in events::of_change(self.told.as_ref(), &said) {
+            self.publish(policy, change);
+        }
+        self.told = Some(said.clone());
         if self.written.as_ref().or(policy.status.as_ref()) == Some(&said) {
             return;
         }
-        match write_status(&self.shared.client, &self.name, &said).await {
+        match write_status(&self.common.given.client, &self.name, &said).await {
             Ok(()) => self.written = Some(said),
             Err(error) => {
                 let policy = &*self.name;
                 tracing::warn!(policy, %error, "the policy's status is not written");
             }
         }
+    }
+
+    /// The state of the policy as people are told it.
+    fn ready(&self) -> ConditionState {
+        if !self.ready.is_true {
+            return self.ready.clone();
+        }
+        let because = self.uncopied_because.as_ref();
+        let message = because.map(|words| format!("no copy of it can be kept: {words}"));
+        self.place.quarantine().unwrap_or_else(|| ConditionState {
+            message: message.unwrap_or_default(),
+            ..self.ready.clone()
+        })
     }
 
     fn status(&self, policy: &Policy, wanted: Option<&Wanted>) -> PolicyStatus {
@@ -330,35 +406,36 @@ impl PolicyTask {
             },
             message: conflict.unwrap_or_default(),
         };
-        let log = self.shared.shadows.log(&self.name);
+        let log = self.common.given.shadows.log(&self.name);
         let (calls, faults) = match &log {
             Some(log) => (count(log.decisions), count(log.faults)),
-            None => self.calls.counts(),
+            None => self.place.calls.counts(),
         };
-        let serving = self.serving.as_ref();
+        let serving = self.place.serving.as_ref();
+        let memory = &self.place.memory;
         let rest = PolicyStatus {
-            serving: serving.map(|own| format!("{} ({})", shown(&own.sha256), own.version)),
-            served_digest: serving.map(|own| own.sha256.clone()),
+            serving: serving.map(super::serving::Serving::shown),
+            served_digest: serving.map(|own| own.module.digest.clone()),
+            last_good: memory.good.clone(),
+            quarantined: memory.quarantined.clone(),
             node_pools: share.own,
             calls,
             faults,
             ..PolicyStatus::default()
         };
-        let conditions = [("Ready", &self.ready), ("Conflicting", &conflicting)];
+        let conditions = [("Ready", &self.ready()), ("Conflicting", &conflicting)];
         status(policy, &conditions, rest)
     }
 
     fn share(&self, wanted: Option<&Wanted>) -> Share {
-        let is_active = self
-            .serving
-            .as_ref()
-            .is_some_and(|own| own.mode == Mode::Active);
+        let serving = self.place.serving.as_ref();
+        let is_active = serving.is_some_and(|own| own.mode == Mode::Active);
         let Some(wanted) = wanted.filter(|_| is_active) else {
             return Share::default();
         };
         let serves: &LabelSelector = &wanted.serves;
-        let generation = self.shared.generations.current();
-        let pools = self.shared.pools.borrow();
+        let generation = self.common.given.generations.current();
+        let pools = self.common.given.pools.borrow();
         Share::of(&self.name, (wanted.hook, serves), &generation, &pools)
     }
 }
@@ -371,10 +448,6 @@ async fn next(watched: &mut Option<(ModuleSpec, Watched)>) -> Result<Option<Stor
         },
         None => std::future::pending().await,
     }
-}
-
-fn shown(sha256: &str) -> &str {
-    sha256.get(..SHOWN).unwrap_or(sha256)
 }
 
 fn count(number: u64) -> i64 {

@@ -2,7 +2,7 @@
 
 use plimsoll_api::Interner;
 use plimsoll_api::convert::selector;
-use plimsoll_api::kinds::Policy;
+use plimsoll_api::kinds::{Policy, RememberedModule};
 use plimsoll_core::hook::PolicySettings;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::LabelSelector;
@@ -27,6 +27,8 @@ pub(super) struct Wanted {
     pub(super) mode: Mode,
     pub(super) module: ModuleSpec,
     pub(super) serves: LabelSelector,
+    /// `true` if nothing is bought where the module of a ranking policy fails.
+    pub(super) holds: bool,
 }
 
 /// A module and its settings: what runs the gates anew where it changes.
@@ -52,6 +54,15 @@ impl Wanted {
             Some("Shadow") => Mode::Shadow,
             Some("Off") => Mode::Off,
             Some(other) => return Err(unexpected("mode", other, "Active, Shadow or Off")),
+        };
+        let holds = match (spec.failure_mode.as_deref(), hook) {
+            (None | Some("Fallback"), _) => false,
+            (Some("Hold"), Hook::Rank) => true,
+            (Some("Hold"), _) => {
+                let expected = "Fallback, or hook Rank: modules of other hooks hold by themselves";
+                return Err(unexpected("failureMode", "Hold", expected));
+            }
+            (Some(other), _) => return Err(unexpected("failureMode", other, "Fallback or Hold")),
         };
         let name = &spec.config_map_ref.name;
         if name.is_empty() {
@@ -79,11 +90,32 @@ impl Wanted {
                 settings: settings.collect::<Result<_, String>>()?,
             },
             serves: serves.map_err(|error| format!("spec.nodePoolSelector: {error}"))?,
+            holds,
         })
     }
 }
 
 impl ModuleSpec {
+    /// A module of that digest with these settings, as it is remembered.
+    pub(super) fn remembered(&self, digest: &str) -> RememberedModule {
+        RememberedModule {
+            digest: digest.to_owned(),
+            settings: self.settings.iter().cloned().collect(),
+        }
+    }
+
+    /// The same ConfigMap for another module: one that is remembered.
+    pub(super) fn of_remembered(&self, module: &RememberedModule) -> Self {
+        let settings = module.settings.iter();
+        Self {
+            configmap: self.configmap.clone(),
+            sha256: Some(module.digest.clone()),
+            settings: settings
+                .map(|(key, text)| (key.clone(), text.clone()))
+                .collect(),
+        }
+    }
+
     /// The settings, by the schema of the module at hand.
     pub(super) fn settings(&self, schema: &Schema) -> Result<PolicySettings, Refusal> {
         let read = |(key, text): &(String, String)| Ok((key.clone(), schema.read(key, text)?));
@@ -125,11 +157,16 @@ mod tests {
         let spec = json!({"hook": "Rank", "configMapRef": {"name": "paid-first-3f9a1c"}});
         let wanted = read(&spec).unwrap();
         assert_eq!((wanted.hook, wanted.mode), (Hook::Rank, Mode::Active));
-        assert_eq!(wanted.serves, LabelSelector::Nothing);
+        assert_eq!(
+            (wanted.serves, wanted.holds),
+            (LabelSelector::Nothing, false)
+        );
         assert_eq!(
             wanted.module.configmap.to_string(),
             "plimsoll/paid-first-3f9a1c"
         );
+        let holding = json!({"hook": "Rank", "configMapRef": {"name": "x"}, "failureMode": "Hold"});
+        assert!(read(&holding).unwrap().holds);
         let spec = json!({
             "hook": "Budget", "mode": "Off", "configMapRef": {"name": "x"}, "nodePoolSelector": {},
             "settings": {"a": true, "b": 0.5, "c": ["x", "y"], "d": "z"},
@@ -154,6 +191,10 @@ mod tests {
             (
                 json!({"hook": "Rank", "configMapRef": {"name": "x"}, "mode": "On"}),
                 "spec.mode is \"On\"; expected Active, Shadow or Off",
+            ),
+            (
+                json!({"hook": "Budget", "configMapRef": {"name": "x"}, "failureMode": "Hold"}),
+                "spec.failureMode is \"Hold\"; expected Fallback, or hook Rank: modules of other hooks hold by themselves",
             ),
             (
                 json!({"hook": "Rank", "configMapRef": {"name": ""}}),

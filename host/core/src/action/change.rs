@@ -17,6 +17,9 @@ pub struct ClaimChange {
     pub machine: Option<Box<LaunchedInstance>>,
     /// The node that has joined for it.
     pub node: Option<NodeName>,
+    /// Labels with these values, where the claim has none of its own.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub labels: Labels,
     /// Annotations with these values.
     pub annotations: Labels,
     /// When its drain must be over; `None` leaves what it says of that.

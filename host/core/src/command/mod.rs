@@ -4,11 +4,11 @@ mod settled;
 
 use std::fmt;
 
-pub use settled::Settled;
+pub use settled::{CommandId, Settled, WATCHED};
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::ClaimName;
+use crate::ids::{ClaimName, PoolName};
 use crate::model::DisruptionReason;
 use crate::plan::Plan;
 use crate::snapshot::PastMove;
@@ -68,6 +68,9 @@ pub struct Decision {
     pub commands: Vec<Command>,
     /// Why nodes stay that people may wonder about, by claim.
     pub held: Vec<Held>,
+    /// Pools of whose nodes none may go, by name.
+    #[serde(default)]
+    pub held_pools: Vec<HeldPool>,
     /// Moves that were found and are not made, and who said so.
     pub refused: Refused,
     /// When to ask again if nothing happens.
@@ -81,6 +84,15 @@ pub struct Held {
     pub claim: ClaimName,
     /// As events name it.
     pub event: HeldAs,
+    /// In words.
+    pub words: String,
+}
+
+/// Why no node of a pool may go for some reasons.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldPool {
+    /// The pool.
+    pub pool: PoolName,
     /// In words.
     pub words: String,
 }

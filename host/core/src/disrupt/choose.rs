@@ -6,6 +6,7 @@
 //! goes must not be worth less there than what comes has cost, or the next pass would take the move back.
 
 use std::cell::OnceCell;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::MOST_COMMANDS;
@@ -13,6 +14,7 @@ use super::balanced;
 use super::candidate::Candidate;
 use super::churn;
 use super::moves::{Move, carry_out};
+use super::outlook::{Declined, DeclinedBy};
 use super::pass::{Proposal, take};
 use super::savings::{Savings, command_of};
 use crate::command::{Command, Refused};
@@ -110,6 +112,56 @@ impl Proposal<'_, '_> {
         commands
     }
 
+    /// The command of the move that is made and takes the node of a row away; `None` where none does.
+    pub(super) fn move_about(
+        &self,
+        row: usize,
+        values: Option<&[PricePerHour]>,
+    ) -> Option<Command> {
+        let held = &self.choice.held;
+        let mut made = self.picked(values).rows.iter();
+        let made = made.find(|at| self.moves[**at].members.contains(&row) && !held.contains(at));
+        made.map(|at| self.command_of(&self.moves[*at], &self.members(&self.moves[*at])))
+    }
+
+    /// The best move that would take the node of a row away, where none that is made does.
+    pub(super) fn declined(&self, row: usize, values: Option<&[PricePerHour]>) -> Option<Declined> {
+        let moves = self.moves.iter().enumerate();
+        let about = moves.filter(|(_, found)| found.members.contains(&row));
+        let valued = about.map(|(at, found)| (self.value(at, values), at, found));
+        let (value, at, found) = valued.min_by_key(|(value, at, _)| (Reverse(*value), *at))?;
+        let members = self.members(found);
+        let totals = balanced::totals(&self.pass().fleet);
+        let least = churn::least_saving(self.snapshot(), &members, &found.claims);
+        let is_worth =
+            value > PricePerHour::ZERO && balanced::approves(&totals, &members, found.saving);
+        let by = if self.choice.held.contains(&at) {
+            DeclinedBy::Ranking
+        } else if !is_worth {
+            DeclinedBy::Value
+        } else if found.saving < least {
+            DeclinedBy::LeastSaving(least)
+        } else if churn::is_reversal(self.snapshot(), &members, &found.claims).is_some() {
+            DeclinedBy::Reversal
+        } else {
+            DeclinedBy::OtherMove
+        };
+        Some(Declined {
+            saving: found.saving,
+            value,
+            pods: found.pods_moved(),
+            by,
+        })
+    }
+
+    /// Value of a move: the policy's, or what it saves.
+    fn value(&self, at: usize, values: Option<&[PricePerHour]>) -> PricePerHour {
+        match values {
+            Some(values) => values.get(at).copied().unwrap_or(PricePerHour::ZERO),
+            None => self.moves[at].saving,
+        }
+    }
+
     fn picked(&self, values: Option<&[PricePerHour]>) -> &Picked {
         self.choice.picked.get_or_init(|| self.pick(values))
     }
@@ -117,12 +169,9 @@ impl Proposal<'_, '_> {
     fn pick(&self, values: Option<&[PricePerHour]>) -> Picked {
         let moves = &self.moves;
         let totals = balanced::totals(&self.pass().fleet);
-        let value = |at: usize| match values {
-            Some(values) => values.get(at).copied().unwrap_or(PricePerHour::ZERO),
-            None => moves[at].saving,
-        };
+        let value = |at: usize| self.value(at, values);
         let mut order: Vec<usize> = (0..moves.len()).collect();
-        order.sort_by_key(|at| (std::cmp::Reverse(value(*at)), *at));
+        order.sort_by_key(|at| (Reverse(value(*at)), *at));
         let mut left = self.left.clone();
         let mut touched: BTreeSet<usize> = BTreeSet::new();
         let mut drawn: BTreeMap<usize, u32> = BTreeMap::new();

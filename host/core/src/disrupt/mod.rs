@@ -12,8 +12,10 @@ pub mod churn;
 pub mod confirm;
 pub mod consolidate;
 pub mod drift;
+mod held_pools;
 mod launch_order;
 pub mod moves;
+pub mod outlook;
 pub mod pass;
 mod question;
 mod savings;
@@ -23,7 +25,6 @@ mod vacant;
 use crate::command::{Decision, DisruptionQuestion};
 
 use crate::snapshot::Snapshot;
-use candidate::{DisruptionClass, Fleet};
 use pass::DisruptionPass;
 
 /// Commands begun by one disruption pass at most.
@@ -38,18 +39,5 @@ pub fn consider(snapshot: &Snapshot, question: &DisruptionQuestion) -> Decision 
         DisruptionQuestion::Confirm(command) => {
             confirm::confirm(&DisruptionPass::at(snapshot, false), command)
         }
-    }
-}
-
-/// Why a node, by its row, is not disrupted now, or not to save money; `None` where nothing stands in its way.
-pub fn explain(snapshot: &Snapshot, row: usize) -> Option<String> {
-    match Fleet::of(snapshot).candidate(row, DisruptionClass::Graceful) {
-        Err(blocked) => Some(format!("not disrupted now: {blocked}")),
-        Ok(candidate) => match consolidate::fits_consolidation(snapshot, &candidate) {
-            Err(unfit) => Some(format!("not consolidated now: {unfit}")),
-            Ok(()) => consolidate::fits_replacement(snapshot, &candidate)
-                .err()
-                .map(|unfit| format!("not replaced now: {unfit}")),
-        },
     }
 }

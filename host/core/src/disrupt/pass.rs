@@ -25,6 +25,7 @@ use super::choose::Choice;
 use super::churn;
 use super::consolidate::{self, Unfit};
 use super::drift;
+use super::held_pools::held_pools;
 use super::moves::{self, KnownPrices, Move, MoveSettings};
 use super::savings::{Savings, command_of};
 use super::static_drift;
@@ -60,16 +61,18 @@ pub struct DisruptionPass<'s> {
 /// Commands that could be given, before any policy has valued them.
 pub struct Proposal<'l, 's> {
     pass: &'l DisruptionPass<'s>,
-    decided: Vec<Command>,
+    pub(super) decided: Vec<Command>,
+    /// `true` if moves to save money were looked for.
+    pub(super) searched: bool,
     /// Empty nodes that go, by row.
     vacant: Vec<usize>,
     /// Nodes that budgets leave once those have gone, by pool and reason.
     pub(super) left: BTreeMap<(PoolName, DisruptionReason), u32>,
     /// Moves that are feasible and save something, each by itself: what a consolidation policy is asked about.
     pub moves: Vec<Move>,
-    unfit: Vec<(usize, Unfit)>,
+    pub(super) unfit: Vec<(usize, Unfit)>,
     /// Drifted nodes of static pools that cannot be replaced now, and why.
-    held_static: Vec<(usize, String)>,
+    pub(super) held_static: Vec<(usize, String)>,
     pub(super) refused: Refused,
     pub(super) choice: Choice,
 }
@@ -184,6 +187,7 @@ impl<'s> DisruptionPass<'s> {
         let mut proposal = Proposal {
             pass: self,
             decided: Vec::new(),
+            searched: false,
             vacant: Vec::new(),
             left: self.left_of_all(),
             moves: Vec::new(),
@@ -207,6 +211,7 @@ impl<'s> DisruptionPass<'s> {
             self.drifted().is_empty()
         };
         if self.consolidate && moves_too {
+            proposal.searched = true;
             proposal.find_moves();
         }
         proposal
@@ -321,11 +326,13 @@ impl<'l, 's> Proposal<'l, 's> {
     pub fn decide(mut self, values: Option<&[PricePerHour]>) -> Decision {
         let wake = self.wake();
         let held = self.held();
+        let held_pools = held_pools(&self.pass.allowances);
         let mut commands = std::mem::take(&mut self.decided);
         commands.extend(self.choose(values));
         Decision {
             commands,
             held,
+            held_pools,
             refused: self.refused,
             wake,
         }

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::commit::{CommitVerdict, PodCounts};
+use super::counts::CommandKind;
 use super::ledger::CommandAccount;
 use super::naming::ClaimPurpose;
 use super::notes::Hint;
@@ -18,6 +19,7 @@ use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
 use crate::command::Command;
 use crate::ids::{ClaimName, Uid};
+use crate::model::NodeClaim;
 use crate::plan::{PlannedClaim, Target as Place};
 use crate::snapshot::Snapshot;
 use crate::state::{Cluster, PromisedTarget};
@@ -25,6 +27,14 @@ use crate::time::Timestamp;
 
 /// Annotation of a claim with the claims that it replaces, comma separated.
 pub(super) const REPLACES_ANNOTATION: &str = "plimsoll.dev/replaces";
+
+/// Claims that a claim was bought to replace, as they are written on it; empty where it was bought for none.
+pub fn replaced_by(claim: &NodeClaim) -> Vec<ClaimName> {
+    let written = claim.annotations.get(REPLACES_ANNOTATION);
+    let names = written.map_or("", AsRef::as_ref).split(',');
+    let names = names.filter(|name| !name.is_empty());
+    names.map(ClaimName::from).collect()
+}
 
 /// All that the replacements of a command have in common.
 struct ReplacementMarks {
@@ -75,7 +85,7 @@ impl Engine {
         }
         let mut targets = BTreeSet::new();
         let mut awaited = BTreeSet::new();
-        let mut account = CommandAccount::open(&command, now);
+        let mut account = CommandAccount::open(&command, &self.cluster, now);
         let marks = ReplacementMarks::of(&command, &self.cluster, now);
         for (place, pods) in pod_counts {
             match place {
@@ -101,6 +111,8 @@ impl Engine {
             self.notes.set_hint(member, Hint::default());
             self.dirty_claims.insert(member.clone());
         }
+        self.counts.begin(&command, &self.cluster);
+        let kind = CommandKind::of(&command);
         if let Some(past) = command.past {
             let keep = self.settings.churn.reversal_cooldown;
             self.disruption.remember(past, keep);
@@ -108,11 +120,14 @@ impl Engine {
         self.begun
             .add(command.reason, command.members.len(), command.list_saving);
         let members: BTreeSet<ClaimName> = command.members.into_iter().collect();
+        let account = self.ledger.open(account);
         self.queue.push(UnderWay {
             reason: command.reason,
+            kind,
             untainted: members.clone(),
             members,
             awaited,
+            launched: BTreeSet::new(),
             account,
             targets,
             begun: now,

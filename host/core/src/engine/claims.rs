@@ -1,9 +1,11 @@
 //! Steps of claims: those that something touched, and those whose time has come.
 
+use std::collections::BTreeSet;
+
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey, Purpose, Write};
-use crate::ids::ClaimName;
-use crate::lifecycle::{self, ClaimView, Instance, Step};
+use crate::ids::{ClaimName, NodeName};
+use crate::lifecycle::{self, Attached, ClaimView, DeletionCause, Instance, Step};
 use crate::model::NodeClaim;
 use crate::state::PromisedTarget;
 use crate::time::{Span, Timestamp};
@@ -16,6 +18,16 @@ const CREATION_TIMEOUT: Span = Span::from_secs(60);
 const REJECTION_TIMEOUT: Span = Span::from_secs(900);
 
 impl Engine {
+    /// Follows a claim that is no more.
+    pub(super) fn follow_end(&mut self, claim: &NodeClaim, now: Timestamp) {
+        self.count_deleted(claim);
+        self.note_end(claim, now);
+        self.note_left(claim, now);
+        self.account_loss(claim, now);
+        self.note_gone_ask(claim, now);
+        self.forget_claim(&claim.name);
+    }
+
     pub(super) fn step_claims(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         let mut due = std::mem::take(&mut self.dirty_claims);
         due.append(&mut self.notes.take_due(now));
@@ -44,6 +56,7 @@ impl Engine {
             self.tell_of_unhealthy(&claim, &unhealthy, now, actions);
         }
         self.carry_out(name, step, now, actions);
+        self.tell_wishes(name, now, actions);
     }
 
     /// A claim asked for and not seen: ask until there is an answer.
@@ -100,22 +113,26 @@ impl Engine {
         if step.is_expired {
             self.freshness.hold_expired(name);
         }
+        if step.deletes != self.notes.get(name).and_then(|own| own.deletes) {
+            self.notes.of(name).deletes = step.deletes;
+        }
         let mut wake = step.wake;
-        let mut given = 0;
+        let mut given = BTreeSet::new();
         if let Some(claim) = self.cluster.claims.get(name).cloned() {
             let held = self.wish_launch(&claim, step.launch, now);
             wake = wake.into_iter().chain(held).min();
         }
         for want in step.wants {
-            match self.order(want, now, actions) {
-                Some(at) => wake = Some(wake.map_or(at, |have| have.min(at))),
-                None => given += 1,
+            let (purpose, before) = (want.purpose, actions.len());
+            if let Some(at) = self.order(want, now, actions) {
+                wake = Some(wake.map_or(at, |have| have.min(at)));
+            } else if actions.len() > before {
+                given.insert(purpose);
             }
         }
-        if given > 0 {
-            for (reason, words) in step.reports {
-                actions.push(report(ObjectKey::Claim(name.clone()), reason, words, now));
-            }
+        let told = step.reports.into_iter();
+        for own in told.filter(|own| given.contains(&own.with)) {
+            actions.push(report(own.object, own.reason, own.words, now));
         }
         if let Some(at) = wake {
             self.notes.set_timer(name, at);
@@ -144,6 +161,7 @@ impl Engine {
             node,
             ambiguous: nodes.len() > 1,
             pods,
+            attached: self.attached_to(node.map(|(node, _)| &node.name)),
             machine: notes.and_then(|notes| notes.machine.as_ref()),
             pending_launch: notes.and_then(|notes| notes.launch.pending.as_ref()),
             ended_launch: notes.and_then(|notes| notes.launch.ended.as_ref()),
@@ -162,25 +180,35 @@ impl Engine {
         })
     }
 
-    fn must_go(&self, claim: &NodeClaim, now: Timestamp) -> Option<&'static str> {
+    /// Volumes attached to a node; none where there is no node.
+    pub(super) fn attached_to(&self, node: Option<&NodeName>) -> Attached<'_> {
+        let attachments = node.map(|node| self.cluster.attached_to(node));
+        let attachments = attachments.into_iter().flatten().map(AsRef::as_ref);
+        Attached {
+            attachments: attachments.collect(),
+            volumes: &self.cluster.volumes,
+        }
+    }
+
+    fn must_go(&self, claim: &NodeClaim, now: Timestamp) -> Option<DeletionCause> {
         let name = &claim.name;
         let notes = self.notes.get(name);
         if notes.is_some_and(|notes| notes.interrupted) {
-            return Some("its instance is being interrupted");
+            return Some(DeletionCause::Interrupted);
         }
         if notes.is_some_and(|notes| notes.vanished) {
-            return Some("its instance is gone");
+            return Some(DeletionCause::InstanceGone);
         }
         if notes.is_some_and(|notes| notes.refused) {
-            return Some("its class cannot be used");
+            return Some(DeletionCause::ClassUnusable);
         }
         // Written by the repair; of a claim that is deleted it is the grace period's.
         let is_past = claim.drained_by.is_some_and(|deadline| deadline <= now);
         if self.settings.node_repair && is_past {
-            return Some("its node is unhealthy");
+            return Some(DeletionCause::Unhealthy);
         }
         if self.queue.abandoned.contains(name) && claim.provider_id.is_none() {
-            return Some("what it replaces was not replaced whole");
+            return Some(DeletionCause::CommandIncomplete);
         }
         let excess = self.static_pools.must_go(name);
         excess.or_else(|| self.queue.must_go(name))

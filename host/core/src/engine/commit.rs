@@ -66,6 +66,7 @@ impl Engine {
                         CommitVerdict::Buys => {
                             self.note_relaunch(planned, &pods);
                             let (name, _) = self.free_name(&planned.pool, &purposes[row], 0);
+                            self.ledger.buys(&name, &planned.options, &pods);
                             self.ask_for(planned, &pods, name, now);
                         }
                         CommitVerdict::Held(words) => {

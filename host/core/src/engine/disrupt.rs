@@ -7,14 +7,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Engine;
+use super::counts::CommandKind;
 use super::failed::FailedDecisions;
 use super::notes::{DriftFound, Hint, Hints};
 use super::search_pace::{POLL, SearchPace};
 use crate::action::{Action, ConsiderRequest, ObjectKey};
-use crate::command::{Command, Decision, DisruptionQuestion, Refused};
+use crate::command::{Command, Decision, DisruptionQuestion, HeldAs, HeldPool, Refused};
 use crate::disrupt::consolidate;
 use crate::disrupt::drift::{self, Drift};
-use crate::ids::ClaimName;
+use crate::ids::{ClaimName, PoolName};
 use crate::lifecycle::{DisruptionFacts, DriftFinding};
 use crate::model::{ConsolidationPolicy, NodeClaim, NodePool};
 use crate::snapshot::{Activity, PastMove, Snapshot};
@@ -33,6 +34,8 @@ pub(super) struct Disruption {
     failed: FailedDecisions,
     moves: Vec<PastMove>,
     told: BTreeMap<ClaimName, String>,
+    /// Last words on pools of which no node may go.
+    told_pools: BTreeMap<PoolName, String>,
     refused: Refused,
 }
 
@@ -63,6 +66,8 @@ enum Stage {
     /// The first command is looked at again; the rest will be.
     Confirming {
         id: u64,
+        kind: CommandKind,
+        members: Vec<ClaimName>,
         snapshot: Arc<Snapshot>,
         rest: Vec<Command>,
     },
@@ -276,10 +281,15 @@ impl Engine {
             self.disruption.stage = Stage::Resting;
             return;
         }
-        let question = DisruptionQuestion::Confirm(Box::new(commands.remove(0)));
+        let first = commands.remove(0);
+        let kind = CommandKind::of(&first);
+        let members = first.members.clone();
+        let question = DisruptionQuestion::Confirm(Box::new(first));
         let (id, snapshot) = self.ask(question, now, actions);
         self.disruption.stage = Stage::Confirming {
             id,
+            kind,
+            members,
             snapshot,
             rest: commands,
         };
@@ -303,7 +313,8 @@ impl Engine {
         (id, snapshot)
     }
 
-    fn activity(&self, now: Timestamp) -> Activity {
+    /// Facts beside the objects that decisions about disruption read.
+    pub(super) fn activity(&self, now: Timestamp) -> Activity {
         let promised = self.promises.targets().into_iter();
         let promised = promised.filter_map(|target| match target {
             PromisedTarget::Claim(name) => Some(name),
@@ -338,11 +349,19 @@ impl Engine {
             } if open == id => self.finish_pass(decision, searched, revisions, now, actions),
             Stage::Confirming {
                 id: open,
+                kind,
+                members,
                 snapshot,
                 rest,
             } if open == id => {
                 self.disruption.refused.add(decision.refused);
-                self.disruption.lapsed |= decision.commands.is_empty();
+                if decision.commands.is_empty() {
+                    self.counts.lapse(kind);
+                    self.disruption.lapsed = true;
+                    if kind.reason.facts().saves {
+                        self.announce_dropped(&members, decision.refused, now, actions);
+                    }
+                }
                 if !self.may_disrupt() {
                     // Waiting pods may be given the room that was counted on, and what was counted on may be no more: looked at once
                     // more when they have theirs, and the view is fresh.
@@ -401,6 +420,7 @@ impl Engine {
             });
             return;
         }
+        self.announce_found(&decision.commands, now, actions);
         let wait = decision.commands.iter().map(Command::wait).max();
         let until = now + wait.unwrap_or_default();
         self.disruption.stage = Stage::Waiting {
@@ -417,9 +437,20 @@ impl Engine {
             }
             let told = &mut self.disruption.told;
             told.insert(held.claim.clone(), held.words.clone());
-            let object = ObjectKey::Claim(held.claim.clone());
-            let words = held.words.clone();
-            actions.push(super::report(object, &held.event.to_string(), words, now));
+            let reason = held.event.to_string();
+            for object in self.claim_and_node(&held.claim) {
+                actions.push(super::report(object, &reason, held.words.clone(), now));
+            }
+        }
+        let before = std::mem::take(&mut self.disruption.told_pools);
+        for HeldPool { pool, words } in &decision.held_pools {
+            if before.get(pool) != Some(words) {
+                let object = ObjectKey::Pool(pool.clone());
+                let reason = HeldAs::DisruptionBlocked.to_string();
+                actions.push(super::report(object, &reason, words.clone(), now));
+            }
+            let told = &mut self.disruption.told_pools;
+            told.insert(pool.clone(), words.clone());
         }
     }
 }

@@ -46,6 +46,14 @@ impl Engine {
         Snapshot::clone(frozen.freeze(None, &self.world(), &assigned, now))
     }
 
+    /// The snapshot on which it would decide about disruption now.
+    pub fn disruption_snapshot(&self, now: Timestamp) -> Snapshot {
+        Snapshot {
+            activity: self.activity(now),
+            ..self.snapshot(now)
+        }
+    }
+
     /// Pods that stand for places promised on claims and nodes: they are not planned again.
     pub fn promised_pods(&self, now: Timestamp) -> Assignment {
         assignments(&self.promises, &self.cluster, now)

@@ -46,8 +46,8 @@ impl Garbage {
         self.next = Some(self.next.map_or(at, |next| next.min(at)));
     }
 
-    /// There is a claim, whose machine may vanish.
-    pub(super) fn has_claim(&mut self, now: Timestamp) {
+    /// There is a claim, whose machine may vanish, or a node that has none.
+    pub(super) fn has_machine(&mut self, now: Timestamp) {
         if self.next.is_none() {
             self.next = Some(now + INTERVAL);
         }
@@ -90,7 +90,7 @@ impl Engine {
         let may_have = notes.is_some_and(|notes| notes.machine.is_some() || notes.launch.is_open());
         if !has_ended && (claim.provider_id.is_some() || may_have) {
             self.garbage.list_by(now);
-        } else if self.cluster.claims.is_empty() && self.garbage.alone.is_empty() {
+        } else if !self.may_have_machines() {
             self.garbage.next = None;
         }
     }
@@ -135,9 +135,18 @@ impl Engine {
         }
         if !self.garbage.alone.is_empty() {
             self.garbage.list_by(now + CONFIRMED);
-        } else if !self.cluster.claims.is_empty() {
+        } else if self.may_have_machines() {
             self.garbage.list_by(now + INTERVAL);
         }
+    }
+
+    /// `true` while a claim or a node of ours is there, or a machine is known to have no claim.
+    fn may_have_machines(&self) -> bool {
+        let provider = self.market.catalogues().provider();
+        let mut nodes = self.cluster.nodes.unordered();
+        !self.cluster.claims.is_empty()
+            || !self.garbage.alone.is_empty()
+            || nodes.any(|node| node.pool().is_some() && provider.manages(&node.labels))
     }
 
     /// Takes note of which machines no longer are what their class says.

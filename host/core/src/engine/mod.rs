@@ -12,11 +12,14 @@
 //!
 //! The caller hands in [`Input::Tick`] at [`Engine::next_wake`]; nothing happens by itself.
 
+mod announce;
 mod asked;
 mod begin;
 mod claims;
 mod commit;
+mod counts;
 mod disrupt;
+mod do_not_disrupt;
 mod failed;
 mod found;
 mod freshness;
@@ -50,6 +53,8 @@ mod unschedulable;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+pub use begin::replaced_by;
+pub use counts::{CommandKind, CreatedClaim, EngineCounts};
 pub use input::Input;
 pub use ledger::Begun;
 pub use nominate::{Landing, Landings};
@@ -68,9 +73,11 @@ use crate::state::{
 use crate::time::Timestamp;
 
 use disrupt::Disruption;
+use do_not_disrupt::ToldWishes;
 use freshness::Freshness;
 use garbage::Garbage;
 use launches::Launches;
+use ledger::CommandLedger;
 use nominate::Nominations;
 use notes::{ClaimNotes, Notes};
 use orders::{Orders, Retry};
@@ -107,14 +114,17 @@ pub struct Engine {
     provision: Provision,
     disruption: Disruption,
     queue: CommandQueue,
+    ledger: CommandLedger,
     runaway: Runaway,
     recent: RecentActivity,
     undersized: UndersizedNodes,
     told_pods: ToldPods,
+    told_wishes: ToldWishes,
     spare: SpareWatch,
     static_pools: StaticPools,
     statuses: StatusWatch,
     begun: Begun,
+    counts: EngineCounts,
     notes: Notes,
     /// The last event of a pod on each claim's node, as decisions are told.
     pod_events: Arc<BTreeMap<ClaimName, Timestamp>>,
@@ -147,14 +157,17 @@ impl Engine {
             provision: Provision::default(),
             disruption: Disruption::default(),
             queue: CommandQueue::default(),
+            ledger: CommandLedger::default(),
             runaway: Runaway::default(),
             recent: RecentActivity::default(),
             undersized: UndersizedNodes::default(),
             told_pods: ToldPods::default(),
+            told_wishes: ToldWishes::default(),
             spare: SpareWatch::default(),
             static_pools: StaticPools::default(),
             statuses: StatusWatch::default(),
             begun: Begun::default(),
+            counts: EngineCounts::default(),
             notes: Notes::default(),
             pod_events: Arc::default(),
             orphans: Orphans::default(),
@@ -185,6 +198,7 @@ impl Engine {
         self.step_claims(now, &mut actions);
         self.step_orphans(now, &mut actions);
         self.step_queue(now, &mut actions);
+        self.step_ledger(now, &mut actions);
         self.step_static_pools(now, &mut actions);
         self.step_statuses(now, &mut actions);
         self.step_launches(now, &mut actions);
@@ -210,6 +224,7 @@ impl Engine {
             self.market.next_change(),
             self.nominations.next_wake(),
             self.queue.next_wake(),
+            self.ledger.next_wake(),
             self.runaway.next_wake(),
             self.undersized
                 .next_wake(self.settings.runaway.equal_relaunches),
@@ -326,7 +341,6 @@ impl Engine {
     /// Follows what events touched into the memory beside the objects.
     fn absorb_touched(&mut self, now: Timestamp) {
         let touched = self.cluster.take_touched();
-        self.spare.may_ask |= touched.buffers;
         if touched.buffers {
             self.look_at_buffers();
         }
@@ -335,10 +349,7 @@ impl Engine {
         }
         self.orphans.due.extend(touched.orphans);
         for claim in &touched.gone_claims {
-            self.note_end(claim, now);
-            self.note_left(claim, now);
-            self.note_gone_ask(claim, now);
-            self.forget_claim(&claim.name);
+            self.follow_end(claim, now);
         }
         for node in &touched.gone_nodes {
             self.retry.forget(&ObjectKey::Node(node.name.clone()));
@@ -347,6 +358,7 @@ impl Engine {
         }
         for pod in &touched.gone_pods {
             self.retry.forget(&ObjectKey::Pod(pod.uid.clone()));
+            self.told_wishes.forget(&pod.uid);
         }
         let is_synced = self.synced.is_some();
         for claim in touched.pod_events.iter().filter(|_| is_synced) {
@@ -370,9 +382,13 @@ impl Engine {
     /// Follows a claim that came, changed or went, or whose node or pool did.
     fn follow_claim(&mut self, name: &ClaimName, now: Timestamp) {
         if let Some(claim) = self.cluster.claims.get(name).cloned() {
+            self.count_created(&claim);
+            if claim.deleting.is_some() {
+                self.count_deleted(&claim);
+            }
             self.expected.settle(name);
             self.follow_launch(&claim);
-            self.garbage.has_claim(now);
+            self.garbage.has_machine(now);
             self.notes.of(name).drift = None;
             let has_ended = self.notes.of(name).instance == Instance::Gone;
             if claim.provider_id.is_some() && !has_ended && self.market.draws(name, &claim.labels) {

@@ -7,7 +7,7 @@ use super::launches::LaunchNotes;
 use crate::action::LaunchedInstance;
 use crate::disrupt::drift::Drift;
 use crate::ids::ClaimName;
-use crate::lifecycle::{DriftFinding, Instance};
+use crate::lifecycle::{DeletionCause, DriftFinding, Instance};
 use crate::state::NameIndex;
 use crate::time::Timestamp;
 
@@ -45,6 +45,8 @@ pub(super) struct ClaimNotes {
     /// When people were last told that its node is unhealthy and stays.
     pub(super) told_of_unhealthy: Option<Timestamp>,
     pub(super) last_pod_event: Option<Timestamp>,
+    /// The cause for which it was asked to go, until it is seen to go.
+    pub(super) deletes: Option<DeletionCause>,
     /// `true` once its node was seen to have joined.
     pub(super) joined: bool,
     /// `true` once it was counted as one whose node did not join.

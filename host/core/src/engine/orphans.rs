@@ -63,6 +63,7 @@ impl Engine {
             self.orphans.forget(name);
             return;
         };
+        self.garbage.has_machine(now);
         if !self.freshness.knows_claims() {
             self.freshness.hold_orphan(name);
             return;
@@ -73,6 +74,7 @@ impl Engine {
                 node: &seen.object,
                 version: seen.version,
                 pods: self.cluster.pods_on(name).map(AsRef::as_ref).collect(),
+                attached: self.attached_to(Some(name)),
                 instance: said.unwrap_or_default(),
             },
             now,

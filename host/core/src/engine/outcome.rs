@@ -8,11 +8,14 @@ use crate::action::{
 };
 use crate::ids::{ClaimName, NodeName};
 use crate::lifecycle::Instance;
-use crate::model::Object;
+use crate::model::{ConditionStatus, ConditionType, Object};
 use crate::time::Timestamp;
 
 /// The most of a failure's words, in characters, that a claim's condition shows.
 pub(super) const LONGEST_FAILURE: usize = 300;
+
+/// Why pods leave a node that no command disrupts, in the incumbent's words.
+const FORCEFUL: &str = "Forceful Termination";
 
 impl Engine {
     /// Ends an order. An outcome for an order that is not under way is passed over: it came twice, or too late.
@@ -38,7 +41,7 @@ impl Engine {
                 Ended::Well
             }
             Outcome::Done(answer) => {
-                self.note_eviction(&flight, now);
+                self.note_eviction(&flight, now, actions);
                 self.take_answer(&flight, answer)
             }
             Outcome::Refused(reason) => self.take_refusal(&flight, reason, now, actions),
@@ -186,8 +189,9 @@ impl Engine {
         node.map_or_else(|| flight.object.clone(), ObjectKey::Node)
     }
 
-    fn note_eviction(&mut self, flight: &Flight, now: Timestamp) {
-        let Request::Write(Write::Evict { pod, .. }) = &flight.request else {
+    /// Takes note of a pod that is leaving as asked, and tells its owner why.
+    fn note_eviction(&mut self, flight: &Flight, now: Timestamp, actions: &mut Vec<Action>) {
+        let Request::Write(Write::Evict { pod, within, .. }) = &flight.request else {
             return;
         };
         let Some(pod) = self.cluster.pods.get(pod) else {
@@ -195,6 +199,21 @@ impl Engine {
         };
         let claim = pod.node.as_ref();
         let claim = claim.and_then(|node| self.cluster.claim_on(node));
+        let disrupted = claim.and_then(|claim| {
+            let said = claim.conditions.get(ConditionType::DisruptionReason)?;
+            (said.status == ConditionStatus::True).then_some(&said.reason)
+        });
+        let reason = disrupted.map_or(FORCEFUL, AsRef::as_ref);
+        let (event, words) = match within {
+            None => ("Evicted", format!("Evicted pod: {reason}")),
+            Some(left) => (
+                "Disrupted",
+                format!(
+                    "Deleted pod, which has {left} to end, since the drain of its node must be over in time: its disruption budgets and its wish to be left alone are passed over: {reason}"
+                ),
+            ),
+        };
+        actions.push(report(flight.object.clone(), event, words, now));
         if let Some(pool) = claim.map(|claim| claim.pool.clone()) {
             let workload = pod.owner.as_ref().map(|owner| owner.uid.clone());
             self.recent.evicted(pool, workload, now);

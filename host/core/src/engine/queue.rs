@@ -5,11 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::ledger::CommandAccount;
-use super::{Engine, report};
-use crate::action::{Action, ObjectKey};
+use super::Engine;
+use super::counts::CommandKind;
+use super::ledger::AccountKey;
+use crate::action::Action;
 use crate::ids::ClaimName;
-use crate::lifecycle::Step;
+use crate::lifecycle::{DeletionCause, Step};
 use crate::model::{ClaimPhase, DisruptionReason, MoveCost, NodeClaim, is_reschedulable};
 use crate::state::{PromisedTarget, node_of};
 use crate::time::{Span, Timestamp};
@@ -46,12 +47,16 @@ pub(super) struct CommandQueue {
 #[derive(Clone, Debug)]
 pub(super) struct UnderWay {
     pub(super) reason: DisruptionReason,
+    /// Its kind, as it began.
+    pub(super) kind: CommandKind,
     pub(super) members: BTreeSet<ClaimName>,
     /// Members whose nodes are not seen to be tainted.
     pub(super) untainted: BTreeSet<ClaimName>,
     /// Replacements that are not ready yet.
     pub(super) awaited: BTreeSet<ClaimName>,
-    pub(super) account: CommandAccount,
+    /// Replacements that were seen to have their machine.
+    pub(super) launched: BTreeSet<ClaimName>,
+    pub(super) account: AccountKey,
     /// Where room is kept for the pods.
     pub(super) targets: BTreeSet<PromisedTarget>,
     pub(super) begun: Timestamp,
@@ -73,10 +78,10 @@ impl CommandQueue {
     }
 
     /// Why a claim is to be asked to go now.
-    pub(super) fn must_go(&self, claim: &ClaimName) -> Option<&'static str> {
+    pub(super) fn must_go(&self, claim: &ClaimName) -> Option<DeletionCause> {
         self.leaving.get(claim)?;
         let (_, reason) = self.of_member.get(claim)?;
-        Some(reason.facts().because)
+        Some(DeletionCause::Command(*reason))
     }
 
     /// `true` if room on a target is kept for pods that have not come yet.
@@ -202,7 +207,7 @@ impl Engine {
                 let is_gone = gone.contains(name) || self.cluster.claims.get(name).is_none();
                 if is_gone && command.members.contains(name) {
                     if command.drains {
-                        command.account.goes(name);
+                        self.ledger.goes(command.account, name);
                     }
                     self.let_go(&mut command, name);
                 }
@@ -219,13 +224,7 @@ impl Engine {
             }
             if command.members.is_empty() {
                 self.queue.close(number, &command);
-                let came = |name: &ClaimName| {
-                    let claim = self.cluster.claims.get(name)?;
-                    claim.deleting.is_none().then_some(&claim.labels)
-                };
-                let provider = self.market.catalogues().provider();
-                let settled = command.account.close(provider, came, now);
-                actions.push(Action::Settle(settled));
+                self.settle(command.account, now, actions);
             } else {
                 self.queue.commands.insert(number, command);
             }
@@ -253,6 +252,11 @@ impl Engine {
                 Some(claim) if claim.phase() == ClaimPhase::Initialized => {
                     command.awaited.remove(name);
                     self.queue.of_awaited.remove(name);
+                }
+                Some(claim) if claim.phase() >= ClaimPhase::Launched => {
+                    if command.launched.insert(name.clone()) {
+                        Self::announce_awaited(name, now, actions);
+                    }
                 }
                 None if self.expected.get(name).is_none() => lost = Some(name),
                 Some(_) | None => {}
@@ -304,6 +308,9 @@ impl Engine {
     /// Nothing is missing any more: the nodes are asked to go. An empty one that pods have come to meanwhile stays.
     fn drain(&mut self, command: &mut UnderWay, now: Timestamp, actions: &mut Vec<Action>) {
         command.drains = true;
+        if command.reason.facts().saves {
+            self.account_drain(command.account, &command.members);
+        }
         for name in command.members.clone() {
             let claim = self.cluster.claims.get(&name);
             let is_used = claim.is_some_and(|claim| !self.is_empty(claim));
@@ -313,9 +320,7 @@ impl Engine {
                 continue;
             }
             self.queue.leaving.insert(name.clone());
-            let words = format!("goes: {}", command.reason.as_str());
-            let object = ObjectKey::Claim(name.clone());
-            actions.push(report(object, "DisruptionTerminating", words, now));
+            self.announce_going(&name, command.reason.as_str(), now, actions);
             self.step_claim(&name, now, actions);
         }
     }
@@ -336,10 +341,9 @@ impl Engine {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
+        self.counts.roll_back(command.kind, command.awaited.len());
         for name in command.members.clone() {
-            let object = ObjectKey::Claim(name.clone());
-            let words = format!("stays: {why}");
-            actions.push(report(object, "DisruptionBlocked", words, now));
+            self.announce_staying(&name, why, now, actions);
             self.let_go(command, &name);
             self.step_claim(&name, now, actions);
         }

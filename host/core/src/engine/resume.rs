@@ -11,10 +11,11 @@ use std::sync::Arc;
 
 use super::Engine;
 use super::begin::REPLACES_ANNOTATION;
-use super::ledger::CommandAccount;
+use super::counts::CommandKind;
+use super::ledger::{AccountKey, CommandAccount, Leaver};
 use super::queue::UnderWay;
 use crate::catalogue::launch_order;
-use crate::command::Command;
+use crate::command::{Command, CommandId};
 use crate::ids::{ClaimName, PoolName, TypeName};
 use crate::model::{ClaimPhase, DisruptionReason, NodeClaim};
 use crate::plan::{LaunchOption, option};
@@ -111,6 +112,12 @@ impl CommandRecord {
     }
 }
 
+/// Reason of the command that a claim was bought for; `None` where it was bought for none.
+pub(super) fn command_reason(claim: &NodeClaim) -> Option<DisruptionReason> {
+    let text = claim.annotations.get(COMMAND_ANNOTATION)?;
+    CommandRecord::parse(text).map(|record| record.reason)
+}
+
 fn joined<N: ToString>(names: &BTreeSet<N>) -> String {
     let names: Vec<String> = names.iter().map(ToString::to_string).collect();
     names.join(",")
@@ -128,21 +135,36 @@ struct ReplacementSet {
     replacements: Vec<Arc<NodeClaim>>,
 }
 
+impl ReplacementSet {
+    /// Account of the command, of whose nodes these are left.
+    fn account(&self, id: CommandId, leavers: BTreeMap<ClaimName, Leaver>) -> CommandAccount {
+        let CommandRecord {
+            reason,
+            begun,
+            saving,
+            ..
+        } = self.record;
+        let count = self.replacements.len();
+        CommandAccount::of(id, reason, leavers, count, saving, begun)
+    }
+}
+
 impl Engine {
     /// Takes commands up again that were under way, and remembers past moves, as the claims tell.
     pub(super) fn resume_commands(&mut self, claims: &[Arc<NodeClaim>], now: Timestamp) {
         for ((_, members), bought) in by_command(claims) {
             self.recall_move(&bought, now);
+            let members: Vec<ClaimName> = members.split(',').map(ClaimName::from).collect();
+            let id = CommandId::of(&members, bought.record.begun);
+            let members = members.into_iter();
             let going: BTreeSet<ClaimName> = members
-                .split(',')
-                .map(ClaimName::from)
                 .filter(|member| self.stays(member, bought.record.begun))
                 .collect();
             if going.is_empty() {
                 continue;
             }
             if bought.replacements.len() == bought.record.replacements {
-                self.resume_command(&going, &bought, now);
+                self.resume_command(id, &going, &bought, now);
             } else {
                 self.abandon(&bought);
             }
@@ -185,22 +207,24 @@ impl Engine {
 
     fn resume_command(
         &mut self,
+        id: CommandId,
         members: &BTreeSet<ClaimName>,
         bought: &ReplacementSet,
         now: Timestamp,
     ) {
         let catalogues = self.market.catalogues();
-        let price = |name: &ClaimName| {
+        let leaver = |name: &ClaimName| {
             let claim = self.cluster.claims.get(name)?;
-            Some((name.clone(), catalogues.of(&claim.class).price_of(claim)))
+            let price = catalogues.of(&claim.class).price_of(claim);
+            Some((name.clone(), Leaver::of(claim, &self.cluster, price)))
         };
-        let prices: BTreeMap<_, _> = members.iter().filter_map(price).collect();
-        let mut command = UnderWay::resumed(prices, bought);
+        let leavers: BTreeMap<_, _> = members.iter().filter_map(leaver).collect();
+        let mut account = bought.account(id, leavers);
         for claim in &bought.replacements {
             let sold = catalogues.of(&claim.class);
             let options = launch_order(claim).filter_map(|key| sold.offering(&key));
             let options: Vec<LaunchOption> = options.map(option).collect();
-            command.account.buys(&claim.name, &options);
+            account.buys(&claim.name, &options);
         }
         if now >= bought.record.begun + self.queue.limit_with(members.len()) {
             return;
@@ -209,7 +233,8 @@ impl Engine {
             self.cluster.mark(member, now);
             self.dirty_claims.insert(member.clone());
         }
-        self.queue.push(command);
+        let account = self.ledger.open(account);
+        self.queue.push(UnderWay::resumed(members, account, bought));
     }
 }
 
@@ -234,26 +259,25 @@ fn by_command(claims: &[Arc<NodeClaim>]) -> BTreeMap<(Timestamp, Arc<str>), Repl
 }
 
 impl UnderWay {
-    /// A command as its replacements tell it; members with their list prices. Replacements that are ready are not waited for.
-    fn resumed(prices: BTreeMap<ClaimName, PricePerHour>, bought: &ReplacementSet) -> Self {
-        let members: BTreeSet<ClaimName> = prices.keys().cloned().collect();
+    /// A command as its replacements tell it, of whose nodes these are left. Replacements that are ready are not waited for.
+    fn resumed(
+        members: &BTreeSet<ClaimName>,
+        account: AccountKey,
+        bought: &ReplacementSet,
+    ) -> Self {
         let replacements = bought.replacements.iter();
         let targets = replacements.clone();
         let targets = targets.map(|claim| PromisedTarget::Claim(claim.name.clone()));
         let awaited = replacements.filter(|claim| claim.phase() < ClaimPhase::Initialized);
-        let CommandRecord {
-            reason,
-            begun,
-            saving,
-            ..
-        } = bought.record;
-        let count = bought.replacements.len();
+        let CommandRecord { reason, begun, .. } = bought.record;
         Self {
             reason,
+            kind: CommandKind::new(reason, members.len(), bought.replacements.len()),
             untainted: members.clone(),
-            members,
+            members: members.clone(),
             awaited: awaited.map(|claim| claim.name.clone()).collect(),
-            account: CommandAccount::resumed(reason, prices, count, saving, begun),
+            launched: BTreeSet::new(),
+            account,
             targets: targets.collect(),
             begun,
             drains: false,

@@ -20,7 +20,7 @@ use crate::action::{Action, ObjectKey, Purpose};
 use crate::catalogue::{Catalogue, Overlaid};
 use crate::disrupt::drift;
 use crate::ids::{ClaimName, PoolName};
-use crate::lifecycle::Instance;
+use crate::lifecycle::{DeletionCause, Instance};
 use crate::model::{NodeClaim, NodePool};
 use crate::plan::{LaunchOption, PlannedClaim};
 use crate::state::{PromisedTarget, node_of};
@@ -52,10 +52,10 @@ impl StaticPools {
         self.due.insert(pool.clone());
     }
 
-    pub(super) fn must_go(&self, claim: &ClaimName) -> Option<&'static str> {
+    pub(super) fn must_go(&self, claim: &ClaimName) -> Option<DeletionCause> {
         self.leaving
             .contains(claim)
-            .then_some("its pool keeps fewer nodes")
+            .then_some(DeletionCause::Surplus)
     }
 
     pub(super) fn forget(&mut self, claim: &ClaimName) {

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use super::standing::standing;
-use super::{ClaimView, LaunchWish, Step};
+use super::{ClaimView, DeletionCause, LaunchWish, Step};
 use crate::action::{ClaimChange, LaunchBatch, Purpose};
 use crate::catalogue::{Catalogue, LAUNCH_ORDER_ANNOTATION, Market, launch_order};
 use crate::model::{ClaimPhase, NodeClaim};
@@ -39,8 +39,9 @@ pub(super) fn launch(view: &ClaimView<'_>, step: &mut Step) {
     let options = options(claim, view.market);
     if options.is_empty() {
         let words = format!("claim {}: none of its offerings can be had now", claim.name);
-        step.reports.push(("InsufficientCapacityError", words));
-        step.delete_claim(view, "nothing it names can be had");
+        let reason = "InsufficientCapacityError";
+        step.report(view.key(), Purpose::DeleteClaim, reason, words);
+        step.delete_claim(view, DeletionCause::OutOfStock);
         return;
     }
     step.launch = Some(LaunchWish::Join(options));

@@ -4,7 +4,7 @@
 //! so, which is unknown from the claim's creation; after that the claim goes and its pods are planned again. `expireAfter`
 //! counts from creation, and waits for a fresh view.
 
-use super::{ClaimView, Step};
+use super::{ClaimView, DeletionCause, Step};
 use crate::model::{ClaimPhase, ConditionType};
 use crate::time::{Span, Timestamp};
 
@@ -26,22 +26,22 @@ pub(super) fn check(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) -> bo
     let joins = claim.phase() < ClaimPhase::Registered;
     if claim.phase() == ClaimPhase::Created && view.machine.is_none() {
         let end = since(ConditionType::Launched) + LAUNCH_TIMEOUT;
-        limits.push((end, "no instance in time"));
+        limits.push((end, DeletionCause::LaunchTimeout));
     }
     if joins {
         let end = since(ConditionType::Registered) + REGISTRATION_TIMEOUT;
-        limits.push((end, "no node in time"));
+        limits.push((end, DeletionCause::RegistrationTimeout));
     }
     let expiry = claim.expire_after.map(|age| claim.created + age);
     match expiry {
         Some(end) if now >= end && !view.is_fresh => step.is_expired = true,
-        Some(end) => limits.push((end, "it has reached its age")),
+        Some(end) => limits.push((end, DeletionCause::Expired)),
         None => {}
     }
-    for (end, reason) in limits {
+    for (end, cause) in limits {
         if now >= end {
             step.is_late = joins && Some(end) != expiry;
-            step.delete_claim(view, reason);
+            step.delete_claim(view, cause);
             return true;
         }
         step.wake_at(end);

@@ -7,12 +7,17 @@
 //! ```text
 //! created -> hold (where others made it) -> mark launching -> launch -> mark launched -> node appears
 //!      -> nominate -> register -> mark -> initialise -> mark
-//!      any time: late, expired, unhealthy, interrupted, disrupted or its node deleted -> delete -> (terminate) drain -> end instance -> release
+//!      any time: late, expired, unhealthy, interrupted, disrupted or its node deleted -> delete
+//!      -> (terminate) drain -> volumes detached -> end instance -> release
 //! ```
 
+mod consistency;
+mod deletion;
+mod detach;
 mod disruption;
 pub mod drain;
 mod hash;
+mod hydrate;
 mod initialize;
 mod launch;
 mod liveness;
@@ -26,15 +31,18 @@ pub mod terminate;
 mod view;
 mod want;
 
+pub use deletion::DeletionCause;
+pub use detach::Attached;
 pub use disruption::{DisruptionFacts, DriftFinding};
 pub use launch::PendingLaunch;
 pub(crate) use launch::written_options;
 pub use liveness::{LAUNCH_TIMEOUT, REGISTRATION_TIMEOUT};
 pub use orphan::{OrphanView, step_orphan};
 pub use repair::{UnhealthyNode, first_due, most_unhealthy};
+pub use standing::next_condition;
 use view::is_marked;
 pub use view::{ClaimView, Instance};
-pub use want::{LaunchWish, Step, Want};
+pub use want::{LaunchWish, Step, StepReport, Want};
 
 use crate::action::{ClaimChange, Finalizer, Purpose};
 use crate::labels;
@@ -51,6 +59,7 @@ pub fn step(view: &ClaimView<'_>, now: Timestamp) -> Step {
     standing::tell(view, now, &mut step);
     // Before the condition of drift, by which it goes.
     hash::migrate(view, &mut step);
+    hydrate::hydrate(view, &mut step);
     disruption::tell(view, now, &mut step);
     pod_event::tell(view, now, &mut step);
     step
@@ -71,11 +80,11 @@ fn advance(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     }
     let node = view.node.filter(|_| !view.ambiguous);
     if node.is_some_and(|(node, _)| node.deleting.is_some()) {
-        step.delete_claim(view, "its node was asked to go");
+        step.delete_claim(view, DeletionCause::NodeDeleted);
         return;
     }
-    if let Some(reason) = view.must_go {
-        step.delete_claim(view, reason);
+    if let Some(cause) = view.must_go {
+        step.delete_claim(view, cause);
         return;
     }
     if repair::check(view, now, step) || liveness::check(view, now, step) {

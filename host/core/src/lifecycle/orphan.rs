@@ -1,10 +1,10 @@
 //! Nodes of ours that are left without a claim: somebody took its finalizer off by hand, or made the node's.
 //!
-//! One that was asked to go is drained like any other, its instance is ended, and then it is let go. Nothing bounds the drain:
+//! One that was asked to go is drained like any other, its volumes are waited for, its instance is ended, and then it is let go. Nothing bounds the drain:
 //! the time allowed for it went with the claim. One that nobody asked to go is left alone: its claim is its owner, so that the
 //! cluster's garbage collection asks it to go once the claim is certain to be gone.
 
-use super::{Instance, Step, drain};
+use super::{Attached, Instance, Step, drain};
 use crate::action::{CloudCall, Purpose};
 use crate::model::{Node, Pod, Readiness, Version};
 use crate::time::Timestamp;
@@ -20,6 +20,8 @@ pub struct OrphanView<'a> {
     pub version: Version,
     /// Pods bound to it.
     pub pods: Vec<&'a Pod>,
+    /// Volumes attached to it.
+    pub attached: Attached<'a>,
     /// The cloud's last word about its instance.
     pub instance: Instance,
 }
@@ -31,7 +33,7 @@ pub fn step_orphan(view: &OrphanView<'_>, now: Timestamp) -> Step {
     let Some(begun) = node.deleting else {
         return step;
     };
-    if !step.taint(node, view.version) {
+    if !step.begin_drain(node, view.version) {
         return step;
     }
     let silent = node.readiness() != Readiness::Ready;
@@ -47,6 +49,10 @@ pub fn step_orphan(view: &OrphanView<'_>, now: Timestamp) -> Step {
     }
     if now < begun + SETTLE && view.instance == Instance::Unasked {
         step.wake_at(begun + SETTLE);
+        return step;
+    }
+    let is_ending = matches!(view.instance, Instance::Ending | Instance::Gone);
+    if !is_ending && !view.attached.waited_for(&view.pods, now).is_empty() {
         return step;
     }
     match &node.provider_id {

@@ -48,6 +48,15 @@ pub(super) fn register(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
         step.wake_at(at_latest);
         return;
     }
+    let is_unregistered = |taint: &Taint| taint.key.as_ref() == UNREGISTERED_TAINT;
+    if !node.taints.iter().any(is_unregistered) {
+        let words = format!(
+            "node {} has come without the taint {UNREGISTERED_TAINT}: pods may have been bound to it before it was ready for them",
+            node.name
+        );
+        let reason = "UnregisteredTaintMissing";
+        step.report(view.key(), Purpose::Register, reason, words);
+    }
     let change = joined(claim, node);
     step.change_node(node, Purpose::Register, Some(version), change);
 }
@@ -80,6 +89,9 @@ pub(super) fn rejoin(view: &ClaimView<'_>, step: &mut Step) -> bool {
 fn joined(claim: &NodeClaim, node: &Node) -> NodeChange {
     let taints = merged_taints(claim, node);
     let mut own = claim.labels.clone();
+    // Claims that others made may lack it, and by it a node is known as ours.
+    let class = own.entry(Arc::from(claim.class.label_key()));
+    class.or_insert_with(|| Arc::clone(&claim.class.name));
     let mut mark = |label| own.insert(Arc::from(label), Arc::from("true"));
     mark(labels::REGISTERED);
     if lack(claim, node, &taints).is_none() {
@@ -94,7 +106,8 @@ fn joined(claim: &NodeClaim, node: &Node) -> NodeChange {
     }
 }
 
-/// The node's taints without that of unregistered ones, and the claim's that it does not have by key and effect.
+/// The node's taints without that of unregistered ones, and the claim's that it does not have by key and effect, unless whoever started it
+/// has said that it has all it is to have.
 fn merged_taints(claim: &NodeClaim, node: &Node) -> Vec<Taint> {
     let mut taints: Vec<Taint> = node
         .taints
@@ -102,6 +115,9 @@ fn merged_taints(claim: &NodeClaim, node: &Node) -> Vec<Taint> {
         .filter(|taint| taint.key.as_ref() != UNREGISTERED_TAINT)
         .cloned()
         .collect();
+    if is_marked(node, labels::DO_NOT_SYNC_TAINTS) {
+        return taints;
+    }
     for taint in claim.taints.iter().chain(&claim.startup_taints) {
         let there = |have: &Taint| have.key == taint.key && have.effect == taint.effect;
         if !taints.iter().any(there) {

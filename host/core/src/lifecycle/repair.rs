@@ -59,6 +59,6 @@ pub(super) fn check(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) -> bo
     };
     step.change_claim(view, Purpose::MarkDeadline, change);
     let words = format!("{}: it is replaced", unhealthy.words);
-    step.reports.push(("Unhealthy", words));
+    step.report(view.key(), Purpose::MarkDeadline, "Unhealthy", words);
     true
 }

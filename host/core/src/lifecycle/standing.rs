@@ -5,10 +5,10 @@
 
 use super::initialize::lack;
 use super::view::is_marked;
-use super::{ClaimView, Step, terminate};
-use crate::action::{ClaimChange, Purpose};
+use super::{ClaimView, Step, consistency, terminate};
+use crate::action::{ClaimChange, ObjectKey, Purpose};
 use crate::labels;
-use crate::model::{ClaimPhase, ConditionStatus, ConditionType, DesiredCondition};
+use crate::model::{ClaimPhase, ConditionStatus, ConditionType, DesiredCondition, Node, NodeClaim};
 use crate::time::Timestamp;
 
 const NOT_FOUND: &str = "Node not registered with cluster";
@@ -23,7 +23,11 @@ pub(super) fn standing(view: &ClaimView<'_>, phase: ClaimPhase) -> Vec<DesiredCo
     ];
     let reached = own.into_iter().filter(|(step, _)| *step <= phase);
     let reached = reached.map(|(_, kind)| DesiredCondition::holds(kind));
-    reached.chain(waiting(view, phase)).collect()
+    let consistency = consistency::found(view, phase);
+    reached
+        .chain(waiting(view, phase))
+        .chain(consistency)
+        .collect()
 }
 
 /// The condition that the claim has to reach next, and why it has not.
@@ -64,16 +68,90 @@ fn uninitialized(view: &ClaimView<'_>) -> Option<DesiredCondition> {
     Some(DesiredCondition::unknown(kind, lack.reason(), &words))
 }
 
+/// The condition that a claim has to reach next and why it has not, as its objects tell; `None` once it has reached all. What
+/// the cloud last answered stands in the claim's own condition.
+pub fn next_condition(claim: &NodeClaim, node: Option<&Node>) -> Option<DesiredCondition> {
+    let absent = |kind| DesiredCondition::unknown(kind, "NodeNotFound", NOT_FOUND);
+    let (kind, known) = match claim.phase() {
+        ClaimPhase::Created => (ConditionType::Launched, None),
+        ClaimPhase::Launched => {
+            let kind = ConditionType::Registered;
+            (kind, node.is_none().then(|| absent(kind)))
+        }
+        ClaimPhase::Registered => {
+            let kind = ConditionType::Initialized;
+            let lacking = |node: &Node| {
+                let lack = lack(claim, node, &node.taints)?;
+                Some(DesiredCondition::unknown(
+                    kind,
+                    lack.reason(),
+                    &lack.to_string(),
+                ))
+            };
+            (kind, node.map_or_else(|| Some(absent(kind)), lacking))
+        }
+        ClaimPhase::Initialized => return None,
+    };
+    let said = claim.conditions.get(kind);
+    let said = said.map(|said| DesiredCondition::repeated(kind, said));
+    Some(
+        known
+            .or(said)
+            .unwrap_or_else(|| DesiredCondition::awaited(kind)),
+    )
+}
+
 /// Asks for what is to be said of a claim as it stands, unless it is said already, or a change of the claim is on its way.
 pub(super) fn tell(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     let claim = view.claim;
-    let said = match claim.deleting {
-        Some(_) => terminate::drained(view, now),
-        None => waiting(view, claim.phase()),
+    let mut said = if claim.deleting.is_some() {
+        terminate::told(view, now)
+    } else {
+        let phase = claim.phase();
+        let consistency = consistency::found(view, phase);
+        // That all is well is said with other things, or where the contrary was.
+        let known = claim.conditions.get(ConditionType::ConsistentStateFound);
+        let consistency = consistency.filter(|own| known.is_some() || !own.is_true());
+        waiting(view, phase)
+            .into_iter()
+            .chain(consistency)
+            .collect()
     };
-    let said = said.filter(|said| !claim.conditions.says(said));
-    if let Some(said) = said.filter(|_| !step.changes_claim()) {
-        let change = ClaimChange::saying(vec![said]);
-        step.change_claim(view, Purpose::MarkWaiting, change);
+    said.retain(|said| !claim.conditions.says(said));
+    if said.is_empty() || step.changes_claim() {
+        return;
+    }
+    for own in &said {
+        report(view, own, now, step);
+    }
+    let change = ClaimChange::saying(said);
+    step.change_claim(view, Purpose::MarkWaiting, change);
+}
+
+/// Tells people of a condition by which they may have to do something.
+fn report(view: &ClaimView<'_>, said: &DesiredCondition, now: Timestamp, step: &mut Step) {
+    let node = view
+        .node
+        .map(|(node, _)| ObjectKey::Node(node.name.clone()));
+    let with = Purpose::MarkWaiting;
+    match (said.kind, said.status) {
+        (ConditionType::Drained, ConditionStatus::Unknown) => {
+            let words = terminate::protected_pods(view, now);
+            if let Some((node, words)) = node.zip(words) {
+                step.report(node, with, "FailedDraining", words);
+            }
+        }
+        (ConditionType::ConsistentStateFound, ConditionStatus::False) => {
+            for issue in consistency::issues(view) {
+                step.report(view.key(), with, "FailedConsistencyCheck", issue);
+            }
+        }
+        (ConditionType::VolumesDetached, ConditionStatus::Unknown) => {
+            let words = terminate::awaited_volumes(view, now);
+            if let Some((node, words)) = node.zip(words) {
+                step.report(node, with, "AwaitingVolumeDetachment", words);
+            }
+        }
+        _ => {}
     }
 }

@@ -1,10 +1,11 @@
 //! Termination of a claim: its node drained, its instance ended, and only then the objects let go.
 //!
 //! An instance is never leaked: the claim's object stays until the cloud says that the instance is no more. Order of
-//! events: node asked to go -> taint -> drain -> end the instance -> release node -> release claim.
+//! events: node asked to go -> taint -> drain -> volumes detached -> end the instance -> release node -> release claim.
 
+use super::detach::Detachment;
 use super::drain;
-use crate::action::{ClaimChange, CloudCall, Purpose};
+use crate::action::{ClaimChange, CloudCall, ObjectKey, Purpose};
 use crate::ids::ProviderId;
 use crate::labels;
 use crate::lifecycle::{ClaimView, Instance, LaunchWish, Step};
@@ -13,6 +14,7 @@ use crate::model::{
     is_waited_for,
 };
 use crate::time::{Span, Timestamp};
+use crate::words::shortened;
 
 /// Shortest drain: catches pods that were bound before the scheduler saw the taint.
 pub(super) const SETTLE: Span = Span::from_secs(5);
@@ -58,7 +60,13 @@ fn set_deadline(view: &ClaimView<'_>, step: &mut Step) {
     let words = format!(
         "its drain takes {grace} at most: pods are deleted in time, whatever protects them"
     );
-    step.reports.push(("TerminationGracePeriodExpiring", words));
+    let node = view
+        .node
+        .map(|(node, _)| ObjectKey::Node(node.name.clone()));
+    for object in node.into_iter().chain([view.key()]) {
+        let reason = "TerminationGracePeriodExpiring";
+        step.report(object, Purpose::MarkDeadline, reason, words.clone());
+    }
 }
 
 /// `true` if pods may be on a claim's node: the node says so a moment before the claim does.
@@ -70,7 +78,7 @@ fn has_joined(view: &ClaimView<'_>, node: &Node) -> bool {
 
 /// The node is deleting: keep pods off, move them away, then end the instance.
 fn end_node(view: &ClaimView<'_>, node: &Node, version: Version, now: Timestamp, step: &mut Step) {
-    if !step.taint(node, version) {
+    if !step.begin_drain(node, version) {
         return;
     }
     let begun = node.deleting.unwrap_or(now);
@@ -91,6 +99,9 @@ fn end_node(view: &ClaimView<'_>, node: &Node, version: Version, now: Timestamp,
         step.wake_at(begun + SETTLE);
         return;
     }
+    if !lost && !is_detached(view, now, step) {
+        return;
+    }
     if let Some(id) = &view.claim.provider_id {
         end_instance(view, id, step);
     }
@@ -101,20 +112,69 @@ fn is_settled(view: &ClaimView<'_>, begun: Timestamp, now: Timestamp) -> bool {
     now >= begun + SETTLE || view.claim.is_instance_terminating()
 }
 
-/// Condition of the drain of a claim that was asked to go; `None` while it has not begun, and once it is over.
-pub(super) fn drained(view: &ClaimView<'_>, now: Timestamp) -> Option<DesiredCondition> {
-    let kind = ConditionType::Drained;
-    let (node, _) = view.node.filter(|(node, _)| has_joined(view, node))?;
-    let begun = node.deleting?;
-    if view.claim.conditions.is_true(kind) || !node.taints.iter().any(is_disrupted) {
-        return None;
+/// `true` if no volume of a drained node is waited for any more: none is left, the time for the drain is over, or the machine is
+/// being ended already.
+fn is_detached(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) -> bool {
+    if view.claim.is_instance_terminating() {
+        return true;
     }
+    match Detachment::of(view, now) {
+        Detachment::Done | Detachment::Elapsed => true,
+        Detachment::Waits(_) => {
+            if let Some(deadline) = view.claim.drain_deadline() {
+                step.wake_at(deadline);
+            }
+            false
+        }
+    }
+}
+
+/// Conditions of a claim that was asked to go: how far the drain of its node is, and once that is over, its volumes. None while it has
+/// not begun, and once the machine is being ended.
+pub(super) fn told(view: &ClaimView<'_>, now: Timestamp) -> Vec<DesiredCondition> {
+    let conditions = &view.claim.conditions;
+    let node = view.node.map(|(node, _)| node);
+    let node = node.filter(|node| has_joined(view, node) && node.taints.iter().any(is_disrupted));
+    let Some(begun) = node.and_then(|node| node.deleting) else {
+        return Vec::new();
+    };
+    let kind = ConditionType::Drained;
     let waits = view.pods.iter().any(|pod| is_waited_for(pod, now));
-    Some(if waits || !is_settled(view, begun, now) {
-        DesiredCondition::unknown(kind, "Draining", "Draining")
-    } else {
-        DesiredCondition::holds(kind)
-    })
+    let is_drained = conditions.is_true(kind) || (!waits && is_settled(view, begun, now));
+    if !is_drained {
+        return vec![DesiredCondition::unknown(kind, "Draining", "Draining")];
+    }
+    let drained = (!conditions.is_true(kind)).then(|| DesiredCondition::holds(kind));
+    let detached =
+        (!view.claim.is_instance_terminating()).then(|| Detachment::of(view, now).condition());
+    drained.into_iter().chain(detached).collect()
+}
+
+/// Words on the pods that a drain waits for and does not evict, since they ask to be left alone; `None` where there are none.
+pub(super) fn protected_pods(view: &ClaimView<'_>, now: Timestamp) -> Option<String> {
+    let pods = view.pods.iter();
+    let protected = pods.filter(|pod| is_waited_for(pod, now) && pod.is_protected(now));
+    let names: Vec<String> = protected.map(|pod| pod.name.to_string()).collect();
+    let words = || {
+        format!(
+            "Failed to drain node, pods ask not to be disrupted and are waited for: {}",
+            shortened(&names)
+        )
+    };
+    (!names.is_empty()).then(words)
+}
+
+/// Words on the volumes that a drained node waits for; `None` where it waits for none.
+pub(super) fn awaited_volumes(view: &ClaimView<'_>, now: Timestamp) -> Option<String> {
+    match Detachment::of(view, now) {
+        Detachment::Waits(left) => {
+            let names = shortened(left.iter().map(|own| &own.name));
+            Some(format!(
+                "Awaiting deletion of bound volumeattachments ({names})"
+            ))
+        }
+        Detachment::Done | Detachment::Elapsed => None,
+    }
 }
 
 fn end_instance(view: &ClaimView<'_>, instance: &ProviderId, step: &mut Step) {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{DisruptionFacts, PendingLaunch, UnhealthyNode};
-use crate::action::{LaunchBatch, LaunchedInstance};
+use super::{Attached, DeletionCause, DisruptionFacts, PendingLaunch, UnhealthyNode};
+use crate::action::{LaunchBatch, LaunchedInstance, ObjectKey};
 use crate::catalogue::Market;
 use crate::ids::LaunchToken;
 use crate::model::{Node, NodeClaim, Pod, Version};
@@ -26,6 +26,8 @@ pub struct ClaimView<'a> {
     pub ambiguous: bool,
     /// Pods bound to its node.
     pub pods: Vec<&'a Pod>,
+    /// Volumes attached to its node.
+    pub attached: Attached<'a>,
     /// The instance the cloud gave, where its claim does not say so yet.
     pub machine: Option<&'a LaunchedInstance>,
     /// Its place in a launch, where it was given one and the launch has not ended for it.
@@ -43,7 +45,7 @@ pub struct ClaimView<'a> {
     /// `true` if what is seen is what is there; otherwise a claim that has reached its age waits.
     pub is_fresh: bool,
     /// Why it should go now, decided elsewhere: interrupted, disrupted.
-    pub must_go: Option<&'static str>,
+    pub must_go: Option<DeletionCause>,
     /// Its node, if unhealthy; `None` otherwise, and where nodes are not repaired.
     pub unhealthy: Option<UnhealthyNode>,
     /// `true` if a command is moving it: its taint is meant.
@@ -59,6 +61,11 @@ pub struct ClaimView<'a> {
 }
 
 impl<'a> ClaimView<'a> {
+    /// The claim, as orders and reports name it.
+    pub(super) fn key(&self) -> ObjectKey {
+        ObjectKey::Claim(self.claim.name.clone())
+    }
+
     /// Its node, with its version; `None` where there is none, or more than one.
     pub(super) fn only_node(&self) -> Option<(&'a Node, Version)> {
         self.node.filter(|_| !self.ambiguous)

@@ -1,13 +1,19 @@
 //! The wishes of a step, before they become orders.
 
-use super::ClaimView;
+use std::sync::Arc;
+
+use super::{ClaimView, DeletionCause};
 use crate::action::{
     ClaimChange, CloudCall, Finalizer, NodeChange, ObjectKey, Purpose, Request, Write,
 };
 use crate::ids::{ClaimName, LaunchToken, Uid};
+use crate::labels::{self, Labels};
 use crate::model::{Node, NodeClaim, Taint, Version};
 use crate::plan::LaunchOption;
 use crate::time::Timestamp;
+
+/// Value of the label by which load balancers are kept off a node: who has set it.
+const OURS: &str = "karpenter";
 
 /// One thing asked for. It becomes an order unless one for the same object and purpose is under way or held back.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,8 +43,23 @@ pub struct Step {
     pub is_expired: bool,
     /// `true` if the claim goes since its node has not come in time.
     pub is_late: bool,
-    /// Reports to people: reason and words.
-    pub reports: Vec<(&'static str, String)>,
+    /// The cause for which the claim is asked to go; `None` where it is not.
+    pub deletes: Option<DeletionCause>,
+    /// Reports to people.
+    pub reports: Vec<StepReport>,
+}
+
+/// A report that goes out with an order, and only when that is given: so it is told once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepReport {
+    /// The object that it is about.
+    pub object: ObjectKey,
+    /// Purpose of the order.
+    pub with: Purpose,
+    /// Reason, as events name it.
+    pub reason: &'static str,
+    /// In words.
+    pub words: String,
 }
 
 /// Need that a claim has of a launch.
@@ -54,6 +75,22 @@ impl Step {
     /// Asks to look again at a time, unless an earlier one is asked for.
     pub fn wake_at(&mut self, at: Timestamp) {
         self.wake = Some(self.wake.map_or(at, |have| have.min(at)));
+    }
+
+    /// Tells of an object when the order of a purpose is given.
+    pub fn report(
+        &mut self,
+        object: ObjectKey,
+        with: Purpose,
+        reason: &'static str,
+        words: String,
+    ) {
+        self.reports.push(StepReport {
+            object,
+            with,
+            reason,
+            words,
+        });
     }
 
     /// Asks for a claim to be made or read that nobody has seen, so that it has no uid yet.
@@ -110,13 +147,14 @@ impl Step {
     }
 
     /// Asks the claim to go.
-    pub fn delete_claim(&mut self, view: &ClaimView<'_>, reason: &str) {
+    pub fn delete_claim(&mut self, view: &ClaimView<'_>, cause: DeletionCause) {
         let name = &view.claim.name;
         let write = Write::DeleteClaim(name.clone());
         let request = Request::Write(write);
         self.want_of_claim(view.claim, Purpose::DeleteClaim, None, request);
-        self.reports
-            .push(("Deleting", format!("claim {name} goes: {reason}")));
+        let words = format!("claim {name} goes: {}", cause.because());
+        self.report(view.key(), Purpose::DeleteClaim, "Deleting", words);
+        self.deletes = Some(cause);
     }
 
     /// Asks a node to go.
@@ -179,13 +217,36 @@ impl Step {
 
     /// Asks for a node to be tainted as leaving; whether it is already.
     pub fn taint(&mut self, node: &Node, version: Version) -> bool {
-        if node.taints.iter().any(crate::model::is_disrupted) {
-            return true;
+        self.set_leaving(node, version, Labels::new())
+    }
+
+    /// Asks for a node that goes for good to be tainted as leaving, and for load balancers to send it nothing more; whether it is tainted
+    /// already.
+    pub fn begin_drain(&mut self, node: &Node, version: Version) -> bool {
+        let key = labels::EXCLUDED_FROM_LOAD_BALANCERS;
+        let is_said = node.label(key).is_some_and(|value| &**value == OURS);
+        let own = [(Arc::from(key), Arc::from(OURS))];
+        let own = own.into_iter().filter(|_| !is_said);
+        self.set_leaving(node, version, own.collect())
+    }
+
+    fn set_leaving(&mut self, node: &Node, version: Version, labels: Labels) -> bool {
+        let is_tainted = node.taints.iter().any(crate::model::is_disrupted);
+        let mut change = NodeChange {
+            labels,
+            ..NodeChange::default()
+        };
+        if !is_tainted {
+            let mut taints = node.taints.clone();
+            taints.push(crate::model::leaving_taint());
+            change.taints = Some(taints);
         }
-        let mut taints = node.taints.clone();
-        taints.push(crate::model::leaving_taint());
-        self.change_node(node, Purpose::Taint, Some(version), tainted(taints));
-        false
+        if change != NodeChange::default() {
+            // All taints are written at once: none that has come since must be lost.
+            let version = (!is_tainted).then_some(version);
+            self.change_node(node, Purpose::Taint, version, change);
+        }
+        is_tainted
     }
 }
 

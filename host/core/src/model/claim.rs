@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::condition::{Condition, ConditionStatus, ConditionType, Conditions};
+use super::condition::{Condition, ConditionStatus, Conditions};
+use super::condition_type::ConditionType;
 use super::taint::Taint;
 use crate::ids::{ClaimName, NodeName, PoolName, ProviderId, Uid};
 use crate::labels::Labels;

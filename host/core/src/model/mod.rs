@@ -7,6 +7,7 @@ mod budget_index;
 mod buffer;
 mod claim;
 mod condition;
+mod condition_type;
 mod default_spread;
 mod disruption;
 mod move_cost;
@@ -29,9 +30,8 @@ mod workload;
 pub use budget_index::BudgetIndex;
 pub use buffer::{BufferSource, BufferWindow, CapacityBuffer, PodShape, PodTemplate};
 pub use claim::{ClaimPhase, ClassRef, NodeClaim, class_label};
-pub use condition::{
-    Condition, ConditionStatus, ConditionType, Conditions, DesiredCondition, Stamp,
-};
+pub use condition::{Condition, ConditionStatus, Conditions, DesiredCondition, Stamp};
+pub use condition_type::ConditionType;
 pub use default_spread::default_constraints;
 pub use disruption::{
     Budget, BudgetNodes, ConsolidationPolicy, DisruptionReason, PoolDisruption, ReasonFacts,
@@ -46,7 +46,7 @@ pub use pod::{
     PodPhase, PodSpec, PodVolume, Preferred, Protocol,
 };
 pub use pool::{Ceilings, NamedPolicies, NodePool, PackingMode};
-pub(crate) use predicates::{STUCK, is_evictable, is_waited_for};
+pub(crate) use predicates::{STUCK, is_evictable, is_left_by_drain, is_waited_for};
 pub use predicates::{is_displaced, is_fixed, is_reschedulable, wants_node};
 pub use selector::{LabelExpression, LabelSelector, SelectorOperator};
 pub use spread::{DefaultSpread, NodeInclusion, SpreadConstraint, WhenUnsatisfiable};
@@ -59,8 +59,8 @@ pub use taint::{
 };
 pub use template::{TemplateField, WrittenTemplate};
 pub use volume::{
-    BindingMode, CsiNode, PersistentVolume, StorageClass, VolumeClaim, VolumeKind, VolumePart,
-    Volumes,
+    BindingMode, CsiNode, PersistentVolume, StorageClass, VolumeAttachment, VolumeClaim,
+    VolumeKind, VolumePart, Volumes,
 };
 pub use workload::{
     DaemonSet, DisruptionLimit, Namespace, PodDisruptionBudget, Replicated, Service, WorkloadKind,
@@ -98,6 +98,8 @@ macro_rules! kinds {
                 Namespace(Namespace) in namespaces by name: Arc<str>;
                 /// PodDisruptionBudgets.
                 DisruptionBudget(PodDisruptionBudget) in disruption_budgets by name: ObjectName;
+                /// VolumeAttachments, which no snapshot has.
+                Attachment(VolumeAttachment) in attachments by name: Arc<str>;
             }
         }
     };

@@ -51,6 +51,11 @@ pub(crate) fn is_evictable(pod: &Pod, now: Timestamp) -> bool {
 /// `true` if a drain waits for a pod: it has not ended, is no mirror, does not stay until the end, and is not stuck on its
 /// way out. Pods that ask to be left alone are waited for.
 pub(crate) fn is_waited_for(pod: &Pod, now: Timestamp) -> bool {
+    !pod.is_terminal() && !is_left_by_drain(pod, now)
+}
+
+/// `true` if a drain leaves a pod where it is: it is a mirror, stays until the end, or is stuck on its way out.
+pub(crate) fn is_left_by_drain(pod: &Pod, now: Timestamp) -> bool {
     let stuck = pod.deleting.is_some_and(|gone_by| now >= gone_by + STUCK);
-    !pod.is_terminal() && !pod.is_owned_by(OwnerKind::Node) && !tolerates_leaving(pod) && !stuck
+    pod.is_owned_by(OwnerKind::Node) || tolerates_leaving(pod) || stuck
 }

@@ -75,6 +75,17 @@ pub struct CsiNode {
     pub limits: BTreeMap<Arc<str>, u32>,
 }
 
+/// A volume attached to a node, or about to be. Only the end of a machine waits for these; no decision reads them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VolumeAttachment {
+    /// Name of the VolumeAttachment, unique in the cluster.
+    pub name: Arc<str>,
+    /// Name of the node.
+    pub node: NodeName,
+    /// Name of the volume; `None` for one that is described in place.
+    pub volume: Option<Arc<str>>,
+}
+
 /// All that is known of volumes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Volumes {

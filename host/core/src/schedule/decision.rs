@@ -67,7 +67,8 @@ fn with_real_pods_first(compiled: &Compiled<'_>, prices: &RowPrices, best: Draft
     if best.waiting() == 0 || spare.is_empty() {
         return best;
     }
-    let (alone, _) = best_of(compiled, prices, &real);
+    let unhindered = compiled.without_rules_of(&spare);
+    let (alone, _) = best_of(&unhindered, prices, &real);
     let alone = alone.leaving_out(spare);
     if alone.waiting() < best.waiting() {
         alone

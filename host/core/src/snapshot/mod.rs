@@ -154,6 +154,7 @@ impl Snapshot {
             services: self.services.clone(),
             namespaces: self.namespaces.clone(),
             disruption_budgets: self.disruption_budgets.clone(),
+            attachments: Vec::new(),
             volumes: Arc::clone(&self.volumes),
         }
     }

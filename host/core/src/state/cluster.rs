@@ -3,6 +3,7 @@
 //! Invariants: every index follows the rows; nothing here decides. The step before is the engine's input, the step after
 //! are the steps of claims, nominations and batches, which look only at what was touched.
 
+mod attached;
 mod capacity;
 mod changes;
 mod claim_counts;
@@ -37,7 +38,7 @@ use unbound::UnboundPods;
 pub struct Touched {
     /// Claims that changed, or whose node or pool did.
     pub claims: BTreeSet<ClaimName>,
-    /// Claims whose node saw a pod come, change or go.
+    /// Claims whose node saw a pod come, change or go, or a volume while it goes.
     pub claims_of_pods: BTreeSet<ClaimName>,
     /// Pods that changed.
     pub pods: BTreeSet<ObjectName>,
@@ -85,6 +86,8 @@ pub struct Cluster {
     changed_pools: BTreeSet<PoolName>,
     /// Pods by the node that they are nominated to.
     nominated: BTreeMap<NodeName, BTreeSet<ObjectName>>,
+    /// Names of the volumes attached to each node.
+    attached: BTreeMap<NodeName, BTreeSet<Arc<str>>>,
     /// Changes since the last freeze; `None` where they are not told apart.
     changes: Option<Changes>,
     statuses: Statuses,
@@ -111,6 +114,7 @@ impl Cluster {
             Object::Node(node) => self.apply_node(&node, version),
             Object::Claim(claim) => self.apply_claim(&claim, version),
             Object::Pod(pod) => self.apply_pod(&pod, version),
+            Object::Attachment(attachment) => self.apply_attachment(&attachment, version),
             other => self.stores.apply(other, version),
         };
         self.revision += u64::from(changed);
@@ -133,6 +137,7 @@ impl Cluster {
                 let seen = self.pods.get(&pod.name).map(|it| &it.uid);
                 is_own(seen, &pod.uid) && self.remove_pod(&pod.name, version)
             }
+            Object::Attachment(attachment) => self.remove_attachment(&attachment.name, version),
             other => {
                 match other {
                     Object::Pool(pool) => {

@@ -24,7 +24,9 @@ pub use freeze::{World, assignments, open_pods};
 pub use frozen::Frozen;
 pub use group::GroupId;
 pub use name_index::NameIndex;
-pub use promise::{ANNOTATION, Assignment, NOMINATION_WINDOW, PromisedTarget, Promises};
+pub use promise::{
+    ANNOTATION, Assignment, NOMINATION_WINDOW, PromisedTarget, Promises, bought_for,
+};
 pub(crate) use promise::{bound_of, node_of, target_of, to_annotation};
 pub use store::{Seen, Store};
 pub use stores::Stores;

@@ -77,8 +77,7 @@ impl Promises {
         if self.by_target.contains_key(&target) {
             return;
         }
-        let text = claim.annotations.get(ANNOTATION).map_or("", AsRef::as_ref);
-        for (group, count) in parse(text) {
+        for (group, count) in bought_for(claim) {
             self.make(&target, group, count, 0, claim.created);
         }
     }
@@ -281,6 +280,11 @@ pub(crate) fn to_annotation(promises: &BTreeMap<GroupId, u32>) -> String {
         .map(|(group, count)| format!("{}:{count}", group.to_text()))
         .collect();
     entries.join(",")
+}
+
+/// Pods that a claim was bought for, by group, as they are written on it.
+pub fn bought_for(claim: &NodeClaim) -> Vec<(GroupId, u32)> {
+    parse(claim.annotations.get(ANNOTATION).map_or("", AsRef::as_ref))
 }
 
 /// Reads what [`to_annotation`] wrote; entries that make no sense are passed over.

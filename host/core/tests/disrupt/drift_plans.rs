@@ -75,7 +75,9 @@ fn planned_without(snapshot: &Snapshot, row: usize) -> Option<Plan> {
     let buys = |target: &Target| matches!(target, Target::New(_));
     targets.iter().any(buys).then_some(())?;
     let late: Vec<usize> = (0..shown.nodes.len()).filter(|at| is_late(*at)).collect();
-    late.into_iter().for_each(|at| close(&mut shown, at));
+    for at in late {
+        close(&mut shown, at);
+    }
     planned(&shown, row)
 }
 

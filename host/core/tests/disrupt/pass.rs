@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use plimsoll_core::command::{Command, Decision, DisruptionQuestion};
+use plimsoll_core::disrupt::consider;
+use plimsoll_core::disrupt::outlook::{Outlook, outlook};
 use plimsoll_core::disrupt::pass::DisruptionPass;
-use plimsoll_core::disrupt::{consider, explain};
 use plimsoll_core::ids::ClaimName;
 use plimsoll_core::model::{
     Budget, BudgetNodes, ConsolidationPolicy, DisruptionReason, NodeClaim, NodePool, OwnerKind,
@@ -337,26 +338,33 @@ fn a_look_says_why_nodes_stay() {
     );
     assert_eq!(decision.refused.by_pods, 1);
     let row = node_row(&snapshot, "n1");
-    assert_eq!(explain(&snapshot, row).as_ref(), Some(&held.words));
+    assert_eq!(outlook(&snapshot, row).to_string(), held.words);
 }
 
 #[test]
 fn an_explanation_names_the_first_thing_in_the_way() {
-    let said = |snapshot: Snapshot| explain(&snapshot, node_row(&snapshot, "n1"));
-    assert_eq!(said(oversized(|_| {}).snapshot()), None);
+    let said = |snapshot: Snapshot| outlook(&snapshot, node_row(&snapshot, "n1")).to_string();
+    let goes = oversized(|_| {}).snapshot();
+    assert!(matches!(
+        outlook(&goes, node_row(&goes, "n1")),
+        Outlook::Goes(command) if command.reason == DisruptionReason::Underutilized
+    ));
+    assert_eq!(said(goes), "disrupted now: its pods run elsewhere for less");
     let never = oversized(|pool| pool.disruption.consolidate_after = None);
     assert_eq!(
-        said(never.snapshot()).as_deref(),
-        Some("not consolidated now: its pool has consolidateAfter: Never")
+        said(never.snapshot()),
+        "not consolidated now: its pool has consolidateAfter: Never"
     );
     let mut young = oversized(|_| {}).snapshot();
     let created = young.now - Span::from_secs(60);
     change_claim(&mut young, "n1", |claim| claim.created = created);
-    let words = said(young).expect("it is too young to be replaced");
-    assert!(words.starts_with("not replaced now: "), "{words}");
+    assert_eq!(
+        said(young),
+        "not disrupted now: its pods do not fit on other nodes, and it is younger than any node that is replaced to save money"
+    );
     let others = sold(general(|_| {})).node(node("n1"));
     assert_eq!(
-        said(others.snapshot()).as_deref(),
-        Some("not disrupted now: it is not managed: no NodeClaim stands behind it")
+        said(others.snapshot()),
+        "not disrupted now: it is not managed: no NodeClaim stands behind it"
     );
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use plimsoll_core::command::{Command, Decision, DisruptionQuestion, HeldAs};
-use plimsoll_core::disrupt::{consider, explain};
+use plimsoll_core::disrupt::consider;
+use plimsoll_core::disrupt::outlook::outlook;
 use plimsoll_core::labels;
 use plimsoll_core::model::{
     Budget, BudgetNodes, ClaimPhase, Conditions, DisruptionReason, DoNotDisrupt, NodeClaim,
@@ -188,8 +189,8 @@ fn nodes_of_static_pools_are_neither_empty_nor_underutilised() {
         let snapshot = world.snapshot();
         assert!(pass(&snapshot).commands.is_empty());
         assert_eq!(
-            explain(&snapshot, 0).as_deref(),
-            Some("not consolidated now: its pool keeps a fixed number of nodes")
+            outlook(&snapshot, 0).to_string(),
+            "not consolidated now: its pool keeps a fixed number of nodes"
         );
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::{Request, Write};
-use plimsoll_core::model::{Effect, Pod};
+use plimsoll_core::action::{NodeChange, Purpose, Request, Write};
+use plimsoll_core::model::{ConditionType, Effect, Node, Owner, OwnerKind, Pod, Stamp};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{node, pod};
 
@@ -169,4 +169,102 @@ fn the_deadline_is_written_once_before_anybody_is_asked_to_go() {
     assert_eq!(written(&scene), [], "it stays as it is");
     let unbounded = draining(&["web"], |_, _| {}).claim(|claim| claim.termination_grace = None);
     assert_eq!(written(&unbounded), []);
+}
+
+/// Changes of the node that are asked for, each with whether the node must be as it was seen.
+fn of_node(scene: &Scene) -> Vec<(NodeChange, bool)> {
+    let wants = scene.step().wants.into_iter();
+    let changes = wants.filter_map(|want| match want.request {
+        Request::Write(Write::ChangeNode(_, change)) if want.purpose == Purpose::Taint => {
+            Some((*change, want.version.is_some()))
+        }
+        _ => None,
+    });
+    changes.collect()
+}
+
+#[test]
+fn load_balancers_are_told_with_the_taint_and_nobody_leaves_before_that() {
+    const KEY: &str = "node.kubernetes.io/exclude-from-external-load-balancers";
+    let mut scene = draining(&["web"], |_, _| {});
+    let node = |scene: &mut Scene, change: fn(&mut Node)| {
+        change(Arc::make_mut(scene.node.as_mut().expect("it is there")));
+    };
+    node(&mut scene, |node| node.taints.clear());
+    let [(change, as_seen)] = of_node(&scene).try_into().expect("one change");
+    assert_eq!(change.labels.get(KEY).map(AsRef::as_ref), Some("karpenter"));
+    assert_eq!(change.taints.map(|taints| taints.len()), Some(1));
+    assert!(as_seen, "all taints are written at once");
+    assert_eq!(evicted(&mut scene, 10), []);
+
+    // A command has tainted it before.
+    let mut scene = draining(&["web"], |_, _| {});
+    let [(change, _)] = of_node(&scene).try_into().expect("one change");
+    assert_eq!((change.labels.len(), change.taints), (1, None));
+    assert_eq!(evicted(&mut scene, 10), named("web", None));
+    node(&mut scene, |node| {
+        node.labels.insert(KEY.into(), "karpenter".into());
+    });
+    assert_eq!(of_node(&scene), []);
+}
+
+#[test]
+fn the_deadline_is_told_of_claim_and_node() {
+    let scene = draining(&["web"], |_, _| {});
+    let reason = "TerminationGracePeriodExpiring";
+    assert_eq!(scene.told(), [("node", reason), ("claim", reason)]);
+}
+
+#[test]
+fn a_drain_that_waits_for_pods_that_ask_to_stay_is_told_once() {
+    let mut scene = draining(&["web", "batch"], |name, pod| {
+        if name == "batch" {
+            protected(pod);
+        }
+    })
+    .claim(|claim| claim.drained_by = Some(second(HOUR)));
+    assert_eq!(scene.told(), [("node", "FailedDraining")]);
+    let words = &scene.step().reports[0].words;
+    assert!(words.ends_with("waited for: default/batch"), "{words}");
+    let said = scene.changes().into_iter().flat_map(|it| it.conditions);
+    let said: Vec<_> = said.collect();
+    scene = scene.claim(|claim| {
+        let stamp = Stamp {
+            created: second(0),
+            now: second(1),
+            generation: 1,
+            deleting: true,
+        };
+        claim
+            .conditions
+            .say(&said, ConditionType::OF_CLAIMS, &stamp);
+    });
+    assert_eq!(scene.told(), []);
+}
+
+#[test]
+fn pods_leave_in_four_waves() {
+    let names = ["web", "logs", "critical", "proxy"];
+    let left = |gone: usize| {
+        let daemon = |name: &str| name == "logs" || name == "proxy";
+        let mut scene = draining(&names[gone..], |name, pod| {
+            if daemon(name) {
+                let owner = Owner {
+                    kind: OwnerKind::DaemonSet,
+                    name: name.into(),
+                    uid: name.into(),
+                };
+                pod.owner = Some(owner);
+            }
+        });
+        let proxies = scene.pods.iter_mut();
+        for proxy in proxies.filter(|pod| &*pod.name.name == "proxy") {
+            let spec = &mut Arc::make_mut(proxy).spec;
+            Arc::make_mut(spec).priority = 2_000_001_000;
+        }
+        evicted(&mut scene, 10)
+    };
+    for (gone, name) in names.into_iter().enumerate() {
+        assert_eq!(left(gone), named(name, None), "after {gone}");
+    }
 }

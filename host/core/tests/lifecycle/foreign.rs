@@ -14,6 +14,9 @@ use plimsoll_oracles::fixture::{
 use super::identity::{World, purposes};
 use super::second;
 
+/// Label of nodes of a class that we serve.
+const OURS: &str = "karpenter.k8s.aws/ec2nodeclass";
+
 fn theirs() -> ClassRef {
     ClassRef {
         group: "cloud.example".into(),
@@ -28,7 +31,11 @@ fn claim(phase: ClaimPhase, change: impl FnOnce(&mut NodeClaim)) -> Objects {
     let (mut objects, ..) = cluster().node(fixture).parts();
     let own = Arc::make_mut(&mut objects.claims[0]);
     own.class = theirs();
+    own.labels.remove(OURS);
     change(own);
+    for node in &mut objects.nodes {
+        Arc::make_mut(node).labels.remove(OURS);
+    }
     objects
 }
 
@@ -61,7 +68,7 @@ fn a_node_of_others_that_goes_is_not_drained() {
     objects.claims.clear();
     assert_eq!(ordered(&objects), []);
     let labels = &mut Arc::make_mut(&mut objects.nodes[0]).labels;
-    labels.insert("karpenter.k8s.aws/ec2nodeclass".into(), "default".into());
+    labels.insert(OURS.into(), "default".into());
     assert_eq!(ordered(&objects)[0], Purpose::Taint);
 }
 

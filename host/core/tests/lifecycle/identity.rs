@@ -9,6 +9,7 @@ use plimsoll_core::action::{
 use plimsoll_core::disrupt;
 use plimsoll_core::engine::{Engine, Input};
 use plimsoll_core::ids::{ClaimName, NodeName, ProviderId, Uid};
+use plimsoll_core::labels::EXCLUDED_FROM_LOAD_BALANCERS;
 use plimsoll_core::labels::Labels;
 use plimsoll_core::model::{ClaimPhase, Effect, Node, NodeClaim, Object, Pod, Taint, Version};
 use plimsoll_core::resources::Resources;
@@ -260,6 +261,13 @@ fn leaving() -> Taint {
     taint("karpenter.sh/disrupted", "", Effect::NoSchedule)
 }
 
+/// A node says that it goes: to the scheduler and to load balancers.
+fn leave(node: &mut Node) {
+    node.taints.push(leaving());
+    let key = EXCLUDED_FROM_LOAD_BALANCERS;
+    node.labels.insert(key.into(), "karpenter".into());
+}
+
 /// A node of ours with a pod, and no claim.
 fn left(asked_to_go: bool) -> (Arc<Node>, Arc<Pod>) {
     let fixture = node("n1").label("karpenter.k8s.aws/ec2nodeclass", "default");
@@ -303,7 +311,7 @@ fn a_node_without_a_claim_is_drained_and_let_go_once_its_machine_is_gone() {
 fn a_silent_node_without_a_claim_is_let_go_with_its_pods_once_its_machine_is_gone() {
     let (mut node, pod) = left(true);
     let own = Arc::make_mut(&mut node);
-    own.taints.push(leaving());
+    leave(own);
     own.conditions = plimsoll_core::model::NodeConditions::default();
     let objects = Objects {
         nodes: vec![Arc::clone(&node)],
@@ -351,7 +359,7 @@ fn a_node_goes_with_its_claim_and_by_itself_once_that_is_gone() {
 #[test]
 fn a_node_that_was_made_again_is_another() {
     let (mut node, _) = left(true);
-    Arc::make_mut(&mut node).taints.push(leaving());
+    leave(Arc::make_mut(&mut node));
     let objects = Objects {
         nodes: vec![Arc::clone(&node)],
         ..Objects::default()

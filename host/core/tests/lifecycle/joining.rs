@@ -62,6 +62,7 @@ fn a_node_that_lacks_nothing_joins_complete_and_its_claim_says_so_in_one_write()
         "Launched=True Launched",
         "Registered=True Registered",
         "Initialized=True Initialized",
+        "ConsistentStateFound=True ConsistentStateFound",
     ];
     assert_eq!(joined.said(), said);
     assert!(joined.changes()[0].node.is_some());
@@ -105,4 +106,42 @@ fn a_node_gets_the_annotations_of_its_claim_when_it_joins() {
     });
     let change = joining(&scene).expect("it joins");
     assert_eq!(change.annotations.get(&owner.0), Some(&owner.1));
+}
+
+#[test]
+fn a_node_that_comes_with_all_its_taints_gets_none_of_its_claim() {
+    let wants = |node: &mut Node| {
+        node.labels
+            .insert("karpenter.sh/do-not-sync-taints".into(), "true".into());
+    };
+    let taints = |change: fn(&mut Node)| {
+        let scene = come(change).claim(|claim| {
+            claim.taints = vec![taint("team", "a", Effect::NoSchedule)];
+            claim.startup_taints = vec![taint("boot", "", Effect::NoSchedule)];
+        });
+        let change = joining(&scene).expect("it joins");
+        change.taints.expect("its taints").len()
+    };
+    assert_eq!(taints(|_| {}), 2);
+    assert_eq!(taints(wants), 0, "and it loses that of unregistered ones");
+    let otherwise = |node: &mut Node| {
+        node.labels
+            .insert("karpenter.sh/do-not-sync-taints".into(), "false".into());
+    };
+    assert_eq!(taints(otherwise), 2);
+}
+
+#[test]
+fn a_node_that_comes_without_its_first_taint_joins_and_people_are_told() {
+    assert_eq!(come(|_| {}).told(), []);
+    let bare = come(|node| node.taints.clear());
+    assert!(joining(&bare).is_some());
+    assert_eq!(bare.told(), [("claim", "UnregisteredTaintMissing")]);
+}
+
+#[test]
+fn a_node_gets_the_label_of_its_class_where_its_claim_lacks_it() {
+    let labels = joining(&come(|_| {})).expect("it joins").labels;
+    let class = labels.get("karpenter.k8s.aws/ec2nodeclass");
+    assert_eq!(class.map(AsRef::as_ref), Some("default"));
 }

@@ -1,23 +1,27 @@
 //! A claim's way by data: what is asked for it as it stands, and what is said of it.
 
+mod consistency;
+mod counts;
 mod disruption;
 mod drain;
 mod foreign;
 mod garbage;
 mod hash;
+mod hydration;
 mod identity;
 mod joining;
 mod launches;
 mod naming;
 mod pod_event;
 mod standing;
+mod volumes;
 
 use std::sync::Arc;
 
-use plimsoll_core::action::{ClaimChange, LaunchedInstance, Purpose, Request, Write};
+use plimsoll_core::action::{ClaimChange, LaunchedInstance, ObjectKey, Purpose, Request, Write};
 use plimsoll_core::catalogue::Market;
-use plimsoll_core::lifecycle::{self, ClaimView, DisruptionFacts, Instance, Step};
-use plimsoll_core::model::{ClaimPhase, Node, NodeClaim, Pod, Version};
+use plimsoll_core::lifecycle::{self, Attached, ClaimView, DisruptionFacts, Instance, Step};
+use plimsoll_core::model::{ClaimPhase, Node, NodeClaim, Pod, Version, VolumeAttachment, Volumes};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{NodeFixture, PodFixture, cluster, node};
 
@@ -26,6 +30,8 @@ struct Scene {
     claim: Arc<NodeClaim>,
     node: Option<Arc<Node>>,
     pods: Vec<Arc<Pod>>,
+    attachments: Vec<VolumeAttachment>,
+    volumes: Arc<Volumes>,
     is_ambiguous: bool,
     machine: Option<LaunchedInstance>,
     failure: Option<&'static str>,
@@ -52,6 +58,8 @@ impl Scene {
             claim: Arc::clone(&objects.claims[0]),
             node: objects.nodes.first().cloned(),
             pods: objects.pods,
+            attachments: Vec::new(),
+            volumes: objects.volumes,
             is_ambiguous: false,
             machine: None,
             failure: None,
@@ -76,6 +84,10 @@ impl Scene {
             node: self.node.as_deref().map(|node| (node, Version(8))),
             ambiguous: self.is_ambiguous,
             pods: self.pods.iter().map(AsRef::as_ref).collect(),
+            attached: Attached {
+                attachments: self.attachments.iter().collect(),
+                volumes: &self.volumes,
+            },
             machine: self.machine.as_ref(),
             pending_launch: None,
             ended_launch: None,
@@ -103,6 +115,17 @@ impl Scene {
             _ => None,
         });
         changes.collect()
+    }
+
+    /// Reports that go out with the orders of its step: the kind of object, and the reason.
+    fn told(&self) -> Vec<(&'static str, &'static str)> {
+        let reports = self.step().reports.into_iter();
+        let told = reports.map(|own| match own.object {
+            ObjectKey::Claim(_) => ("claim", own.reason),
+            ObjectKey::Node(_) => ("node", own.reason),
+            _ => ("other", own.reason),
+        });
+        told.collect()
     }
 
     /// Conditions that are to be said, as text.

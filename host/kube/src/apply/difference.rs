@@ -1,5 +1,7 @@
 //! The smallest patches that bring an object to what it is to be. What is not ours is never in them.
 
+use std::sync::Arc;
+
 use kube::ResourceExt;
 use kube::core::DynamicObject;
 use plimsoll_api::convert::{condition, condition_value};
@@ -17,11 +19,12 @@ use super::{Preconditions, written};
 /// The patch of a claim's metadata; `None` where nothing differs.
 pub(super) fn claim_metadata(claim: &DynamicObject, change: &ClaimChange) -> Option<Value> {
     let mut metadata = Map::new();
-    if let Some(machine) = &change.machine {
-        // The claim's own values win.
-        let missing = |key: &str, _: &str| !claim.labels().contains_key(key);
-        put_some(&mut metadata, "labels", &machine.labels, missing);
-    }
+    let machine = change.machine.iter().flat_map(|machine| &machine.labels);
+    let labels = machine.chain(&change.labels);
+    let labels = labels.map(|(key, value)| (Arc::clone(key), Arc::clone(value)));
+    // The claim's own values win.
+    let missing = |key: &str, _: &str| !claim.labels().contains_key(key);
+    put_some(&mut metadata, "labels", &labels.collect(), missing);
     let differs = |key: &str, value: &str| {
         let own = claim.annotations().get(key);
         own.is_none_or(|own| own != value)
@@ -290,7 +293,6 @@ mod tests {
     use plimsoll_core::ids::{NodeName, ProviderId, Uid};
     use plimsoll_core::model::Version;
     use plimsoll_core::resources::{ResourceName, Resources};
-    use std::sync::Arc;
 
     /// A launched claim that others have written to as well.
     fn claim() -> DynamicObject {

@@ -2,6 +2,7 @@
 //!
 //! Fields are not renamed or removed within a version; new ones may come, and readers pass over those that they do not know.
 
+use plimsoll_core::command::Settled;
 use plimsoll_core::hook::PolicySettings;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,6 +28,8 @@ pub enum Line {
     /// The result of calls before it. Where one decision is made after the other, as in a simulation, of those since the last such
     /// line; where a plan and a decision about nodes are made at the same time, calls for the other one may stand among them.
     Made(Made),
+    /// A disruption command that came to its end, or to the end of the hour after it.
+    Ledger(LedgerLine),
 }
 
 /// First line: format and version of the file, and the run.
@@ -185,6 +188,62 @@ pub struct Made {
     pub what: What,
     /// SHA-256 of it as JSON.
     pub sha256: String,
+}
+
+/// A disruption command at its end, and once more at the end of the hour after it where it was made to save. Money is in nano-dollars
+/// per hour at list prices, time in milliseconds since 1970.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LedgerLine {
+    /// Its identity: 16 hexadecimal digits.
+    pub command: String,
+    /// `Empty`, `Underutilized` or `Drifted`.
+    pub reason: String,
+    /// NodePools of the nodes that were to go.
+    pub pools: Vec<String>,
+    /// When it began.
+    pub begun: i64,
+    /// When the last of its nodes was gone, or it was taken back.
+    pub ended: i64,
+    /// Number of nodes that were to go.
+    pub nodes: u32,
+    /// Nodes that went.
+    pub gone: Vec<String>,
+    /// NodeClaims that came in their place.
+    pub came: Vec<String>,
+    /// NodeClaims that were bought since for pods of those nodes.
+    pub bought_since: Vec<String>,
+    /// Saving that was predicted.
+    pub predicted: i64,
+    /// Price of the nodes that went, less the mean cost of what stood in their place over the time watched; at the command's end
+    /// where that is none.
+    pub realised: i64,
+    /// Milliseconds watched after its end: an hour in the last word, nothing at its end.
+    pub watched: i64,
+}
+
+impl LedgerLine {
+    /// The line of a command.
+    pub fn of(settled: &Settled) -> Self {
+        Self {
+            command: settled.id.to_string(),
+            reason: settled.reason.as_str().to_owned(),
+            pools: texts(&settled.pools),
+            begun: settled.begun.millis(),
+            ended: settled.ended.millis(),
+            nodes: settled.nodes,
+            gone: texts(&settled.gone),
+            came: texts(&settled.came),
+            bought_since: texts(&settled.bought_since),
+            predicted: settled.predicted.nanos(),
+            realised: settled.realised.nanos(),
+            watched: settled.watched.millis(),
+        }
+    }
+}
+
+fn texts<Name: ToString>(names: impl IntoIterator<Item = Name>) -> Vec<String> {
+    let names = names.into_iter();
+    names.map(|name| name.to_string()).collect()
 }
 
 /// JSON Schema of one line.

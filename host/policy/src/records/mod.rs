@@ -9,6 +9,7 @@
 //! module     who was asked, named by SHA-256, with its reasons
 //! decision   one call: module, settings, question, outcome, fuel, answer
 //! made       digest of a plan or of a decision about nodes, as it came out of the core
+//! ledger     a disruption command at its end, and at the end of the hour after: what it was to save, and did
 //! ```
 //!
 //! [`Recorder`] writes them, [`Reader`] reads them and holds every digest against what it names, [`replay()`] asks again,
@@ -37,7 +38,8 @@ pub use excerpt::{Excerpt, excerpt};
 pub use explain::{Explained, ExplainedRow, Tally, Wanted, explain};
 pub use fold::FoldError;
 pub use form::{
-    Call, Heading, Line, Made, ModuleLine, Part, PolicyLine, Record, RunLine, VERSION, What, schema,
+    Call, Heading, LedgerLine, Line, Made, ModuleLine, Part, PolicyLine, Record, RunLine, VERSION,
+    What, schema,
 };
 pub use in_memory::InMemory;
 pub use question::{Question, QuestionError};

@@ -189,6 +189,8 @@ impl<R: BufRead> Reader<R> {
                 }
                 Line::Decision(record) => return Ok(Some(Entry::Decision(record))),
                 Line::Made(made) => return Ok(Some(Entry::Made(made))),
+                // It tells what became of decisions, and none is made of it.
+                Line::Ledger(_) => {}
             }
         }
         Ok(None)

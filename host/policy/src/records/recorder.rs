@@ -8,6 +8,7 @@ use std::fmt;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use plimsoll_core::command::Settled;
 use plimsoll_core::hook::PolicySettings;
 use plimsoll_core::rank::Tables;
 use plimsoll_core::snapshot::Snapshot;
@@ -16,7 +17,9 @@ use serde_json::{Value, json};
 
 use super::digest::{digest_of_decision, digest_of_plan};
 use super::fold::Folder;
-use super::form::{Call, Heading, Line, Made, ModuleLine, Part, Record, RunLine, VERSION, What};
+use super::form::{
+    Call, Heading, LedgerLine, Line, Made, ModuleLine, Part, Record, RunLine, VERSION, What,
+};
 use crate::consider::Considered;
 use crate::decide::Decision;
 use crate::engine::Engine;
@@ -142,6 +145,11 @@ impl Observer for Recorder {
     fn considered(&self, _snapshot: &Snapshot, considered: &Considered) {
         let sha256 = digest_of_decision(&considered.decision);
         self.write(|inner| inner.made(What::Disruption, sha256));
+    }
+
+    fn settled(&self, settled: &Settled) {
+        let line = Line::Ledger(LedgerLine::of(settled));
+        self.write(|inner| inner.line(&line));
     }
 }
 

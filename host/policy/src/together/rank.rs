@@ -16,7 +16,7 @@ use crate::outcome::Fault;
 use crate::slot::WithFallback;
 
 /// Consequence for the pools of a policy that forbids offerings.
-const HOLD: &str = "it forbids some offerings, so nothing is bought for them";
+const HOLD: &str = "nothing is bought for them without its answer";
 /// Consequence for the pools of any other.
 const LIST: &str = "list prices were taken for them";
 /// Consequence for launch lists.

@@ -1,133 +1,168 @@
-//! The incumbent's controller and ours at the same work in labs of their own: 1,000 pods of two shapes come, then 300 of them go.
+//! The incumbent's controller and ours at the same work in labs of their own: pods come, are rolled out anew, and some of them go.
 //!
-//! Clocks: from the creation of the deployments until every pod runs, and from their scaling down until the last node or claim
-//! came, began to go or went before a minute of quiet. A third lab has as many nodes as ours bought from the beginning, with room to spare, and no
-//! controller: what that takes is the scheduler's, not the controllers'. Both fleets are priced by one list. Usage: `live [incumbent|plimsoll]`.
+//! Clocks: from a change of the deployments until every pod runs, and from their scaling down until the last node or claim came, began to
+//! go or went before a minute of quiet. A third lab has as many nodes as ours bought from the beginning, with room to spare, and no
+//! controller: what that takes is the scheduler's and the deployments', not the controllers'. All fleets are priced by one list. Usage:
+//! `live [incumbent|plimsoll] [SCENARIO]`; without a contender both run and the bars are printed.
 
 #![expect(clippy::print_stdout, reason = "the table is what it is for")]
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
-use kube::Client;
+use anyhow::{Context, Result, bail};
 use plimsoll_benches::Usage;
 use plimsoll_benches::live::{
-    Contender, Fleet, PATIENCE, Prices, Programs, Sent, World, deploy, lab, make_pool, scale, sent,
+    Contender, Fleet, PATIENCE, Prices, Programs, Scenario, Seen, Sent, Step, World, lab,
+    make_pool, sent,
 };
 use plimsoll_lab::apply;
 
-/// Replicas of each shape at first, and in the second part.
-const REPLICAS: (usize, usize) = (500, 350);
-const SHAPES: [(&str, (&str, &str)); 2] =
-    [("small", ("900m", "3100Mi")), ("large", ("3500m", "28Gi"))];
 /// Nothing has changed for this long: the fleet has settled.
 const QUIET: Duration = Duration::from_mins(1);
 /// The part of the wait before anything may go that no controller can shorten: `consolidateAfter` and the validation.
 const LEAST_WAIT: f64 = 45.0;
 
-/// A fleet, and what it took to get there.
+/// A fleet after a step, and what it took to get there.
 struct Part {
+    step: Step,
     seconds: f64,
     nodes: usize,
     price: f64,
     usage: Usage,
 }
 
-/// Both parts of a contender's run.
+/// A contender's run of a scenario.
 struct Course {
-    up: Part,
-    down: Part,
+    parts: Vec<Part>,
+    /// The fleet when all pods ran for the first time.
     fleet: Fleet,
-    /// Orders carried out until all pods ran, where the log tells of them.
+    /// Orders carried out until then, where the log tells of them.
     sent: BTreeMap<String, Sent>,
 }
 
 fn main() -> Result<()> {
-    let only = match std::env::args().nth(1).as_deref() {
-        None => None,
-        Some("incumbent") => Some(Contender::Incumbent),
-        Some("plimsoll") => Some(Contender::Plimsoll),
-        Some(other) => bail!("\"{other}\" is no contender; expected incumbent or plimsoll"),
-    };
+    let (only, scenarios) = asked(std::env::args().skip(1))?;
     let programs = Programs::find()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()?;
-    runtime.block_on(run(only, &programs))
+    for scenario in &scenarios {
+        println!("\n{}, {}", scenario.name, scenario.title);
+        runtime.block_on(run(only, scenario, &programs))?;
+    }
+    Ok(())
 }
 
-async fn run(only: Option<Contender>, programs: &Programs) -> Result<()> {
+/// The contender that runs alone, if any, and the scenarios.
+fn asked(words: impl Iterator<Item = String>) -> Result<(Option<Contender>, Vec<Scenario>)> {
+    let (mut only, mut scenarios) = (None, Scenario::all());
+    let names: Vec<&str> = scenarios.iter().map(|it| it.name).collect();
+    let names = names.join(", ");
+    for word in words {
+        match word.as_str() {
+            "incumbent" => only = Some(Contender::Incumbent),
+            "plimsoll" => only = Some(Contender::Plimsoll),
+            name => {
+                scenarios.retain(|it| it.name == name);
+                if scenarios.is_empty() {
+                    bail!("\"{name}\" is neither incumbent nor plimsoll, nor one of {names}");
+                }
+            }
+        }
+    }
+    Ok((only, scenarios))
+}
+
+async fn run(only: Option<Contender>, scenario: &Scenario, programs: &Programs) -> Result<()> {
     let prices = Prices::read()?;
     if let Some(contender) = only {
-        let course = course(contender, programs, &prices).await?;
+        let course = course(contender, scenario, programs, &prices).await?;
         print_course(&format!("{contender:?}"), &course);
         print_sent(&course.sent);
         return Ok(());
     }
-    let theirs = course(Contender::Incumbent, programs, &prices).await?;
-    let ours = course(Contender::Plimsoll, programs, &prices).await?;
-    let least = beforehand(&ours.fleet).await?;
+    let theirs = course(Contender::Incumbent, scenario, programs, &prices).await?;
+    let ours = course(Contender::Plimsoll, scenario, programs, &prices).await?;
+    let least = beforehand(scenario, &ours.fleet).await?;
     print_course("incumbent", &theirs);
     print_course("plimsoll", &ours);
-    println!("as many nodes beforehand: all running after {least:.1} s\n");
+    for (step, seconds) in &least {
+        println!("as many nodes beforehand, {}: {seconds:.1} s", step.title());
+    }
+    println!();
     print_sent(&ours.sent);
-    print_bars(&theirs, &ours, least);
+    print_bars(&theirs, &ours, &least);
     Ok(())
 }
 
 /// A contender in a lab of its own.
-async fn course(contender: Contender, programs: &Programs, prices: &Prices) -> Result<Course> {
+async fn course(
+    contender: Contender,
+    scenario: &Scenario,
+    programs: &Programs,
+    prices: &Prices,
+) -> Result<Course> {
     let mut lab = lab().await?;
     let client = lab.client();
     make_pool(&client, ("Lt", "32")).await?;
     let world = World::of(&client);
     let controller = contender.start(&mut lab, programs).await?;
-    let began = Instant::now();
-    deploy_all(&client).await?;
-    let all = 2 * REPLICAS.0;
-    let run = world.until("all pods to run", PATIENCE, |seen| seen.running() == all);
-    let ran = run.await?;
-    let fleet = Fleet::of(&world.seen().nodes, prices)?;
-    let up = Part {
-        seconds: (ran - began).as_secs_f64(),
-        nodes: fleet.nodes.len(),
-        price: fleet.price,
-        usage: controller.usage(),
-    };
-    let sent = sent(&controller.log(&mut lab));
-    eprintln!("{contender:?}: {all} pods run after {:.1} s", up.seconds);
-    let began = Instant::now();
-    for (name, _) in SHAPES {
-        scale(&client, name, REPLICAS.1).await?;
+    let (mut parts, mut first) = (Vec::new(), None);
+    for step in scenario.steps.iter().copied() {
+        let began = Instant::now();
+        scenario.take(&client, step).await?;
+        let ended = until_done(&world, scenario, step, began).await?;
+        let fleet = Fleet::of(&world.seen().nodes, prices)?;
+        let part = Part {
+            step,
+            seconds: ended.saturating_duration_since(began).as_secs_f64(),
+            nodes: fleet.nodes.len(),
+            price: fleet.price,
+            usage: controller.usage(),
+        };
+        eprintln!(
+            "{contender:?}: {} after {:.1} s",
+            step.title(),
+            part.seconds
+        );
+        parts.push(part);
+        if first.is_none() {
+            first = Some((fleet, sent(&controller.log(&mut lab))));
+        }
     }
-    let left = 2 * REPLICAS.1;
-    let settled = world.until_settled(began, (QUIET, PATIENCE), |seen| seen.running() == left);
-    let settled = settled.await?;
-    let rest = Fleet::of(&world.seen().nodes, prices)?;
-    let down = Part {
-        seconds: settled.saturating_duration_since(began).as_secs_f64(),
-        nodes: rest.nodes.len(),
-        price: rest.price,
-        usage: controller.usage(),
-    };
     if let Ok(path) = std::env::var("PLIMSOLL_BENCH_LOG") {
-        std::fs::write(
-            format!("{path}-{contender:?}.log"),
-            controller.log(&mut lab),
-        )?;
+        let path = format!("{path}-{contender:?}-{}.log", scenario.name);
+        std::fs::write(path, controller.log(&mut lab))?;
     }
-    Ok(Course {
-        up,
-        down,
-        fleet,
-        sent,
-    })
+    let (fleet, sent) = first.context("a scenario has a first step")?;
+    Ok(Course { parts, fleet, sent })
 }
 
-/// How long the pods take on nodes that are there already, in seconds.
-async fn beforehand(fleet: &Fleet) -> Result<f64> {
+/// Waits for the end of a step; when it was.
+async fn until_done(
+    world: &World,
+    scenario: &Scenario,
+    step: Step,
+    began: Instant,
+) -> Result<Instant> {
+    let pods = scenario.pods(step);
+    let runs = |seen: &Seen| seen.running() == pods;
+    match step {
+        Step::Come => world.until("all pods to run", PATIENCE, runs).await,
+        Step::RollOut => {
+            let rolled = |seen: &Seen| runs(seen) && seen.rolled_out() == pods;
+            world
+                .until("all pods to be new ones", PATIENCE, rolled)
+                .await
+        }
+        Step::Shrink => world.until_settled(began, (QUIET, PATIENCE), runs).await,
+    }
+}
+
+/// How long the steps before nodes go take on nodes that are there already, in seconds.
+async fn beforehand(scenario: &Scenario, fleet: &Fleet) -> Result<Vec<(Step, f64)>> {
     let lab = lab().await?;
     let client = lab.client();
     let world = World::of(&client);
@@ -144,18 +179,17 @@ async fn beforehand(fleet: &Fleet) -> Result<f64> {
             seen.nodes.len() == count && seen.nodes.values().all(ready)
         })
         .await?;
-    let began = Instant::now();
-    deploy_all(&client).await?;
-    let all = 2 * REPLICAS.0;
-    let run = world.until("all pods to run", PATIENCE, |seen| seen.running() == all);
-    Ok((run.await? - began).as_secs_f64())
-}
-
-async fn deploy_all(client: &Client) -> Result<()> {
-    for (name, requests) in SHAPES {
-        deploy(client, (name, REPLICAS.0), requests, &[]).await?;
+    let mut least = Vec::new();
+    for step in scenario.steps.iter().copied() {
+        if step == Step::Shrink {
+            continue;
+        }
+        let began = Instant::now();
+        scenario.take(&client, step).await?;
+        let ended = until_done(&world, scenario, step, began).await?;
+        least.push((step, (ended - began).as_secs_f64()));
     }
-    Ok(())
+    Ok(least)
 }
 
 fn mib(bytes: u64) -> f64 {
@@ -163,9 +197,10 @@ fn mib(bytes: u64) -> f64 {
 }
 
 fn print_course(name: &str, course: &Course) {
-    for (part, it) in [("1,000 pods come", &course.up), ("700 stay", &course.down)] {
+    for it in &course.parts {
         println!(
-            "{name:<12}{part:<18}{:>8.1} s{:>7} nodes{:>10.3} $/h{:>9.1} MiB peak{:>9.2} s of processors",
+            "{name:<12}{:<18}{:>8.1} s{:>7} nodes{:>10.3} $/h{:>9.1} MiB peak{:>9.2} s of processors",
+            it.step.title(),
             it.seconds,
             it.nodes,
             it.price,
@@ -175,7 +210,7 @@ fn print_course(name: &str, course: &Course) {
     }
 }
 
-/// When orders of each purpose were carried out, for as long as the first part lasted.
+/// When orders of each purpose were carried out, for as long as the first step lasted.
 fn print_sent(sent: &BTreeMap<String, Sent>) {
     println!("orders until all pods ran, in seconds from the first plan:");
     for (purpose, it) in sent {
@@ -196,37 +231,35 @@ fn print_bar(what: &str, (ours, theirs): (f64, f64), most: f64) {
     );
 }
 
-fn print_bars(theirs: &Course, ours: &Course, least: f64) {
+/// Bars of each step, then of the whole run.
+fn print_bars(theirs: &Course, ours: &Course, least: &[(Step, f64)]) {
     println!(
         "{:<44}{:>11}{:>11}{:>9}{:>11}",
         "", "incumbent", "plimsoll", "ratio", "at most"
     );
-    let bar = |what: &str, of: &dyn Fn(&Course) -> f64, most: &dyn Fn(f64) -> f64| {
-        let (ours, theirs) = (of(ours), of(theirs));
-        print_bar(what, (ours, theirs), most(theirs));
-    };
-    let memory = |course: &Course| mib(course.down.usage.peak);
-    let processor = |course: &Course| course.down.usage.processor.as_secs_f64();
-    let early = |course: &Course| course.up.usage.processor.as_secs_f64();
-    bar("all running, s", &|it| it.up.seconds, &|theirs| {
-        least + 0.3 * (theirs - least)
-    });
-    bar("price when all run, $/h", &|it| it.up.price, &|theirs| {
-        theirs
-    });
-    bar(
-        "settled with 700 pods, s",
-        &|it| it.down.seconds,
-        &|theirs| LEAST_WAIT + (theirs - LEAST_WAIT) / 3.0,
+    for (own, other) in ours.parts.iter().zip(&theirs.parts) {
+        let at_once = least.iter().find(|(step, _)| *step == own.step);
+        let most = match at_once {
+            Some((_, least)) => least + 0.3 * (other.seconds - least),
+            None => LEAST_WAIT + (other.seconds - LEAST_WAIT) / 3.0,
+        };
+        let title = own.step.title();
+        let seconds = (own.seconds, other.seconds);
+        print_bar(&format!("{title}, s"), seconds, most);
+        let price = (own.price, other.price);
+        print_bar(&format!("{title}, price, $/h"), price, other.price);
+    }
+    let processor = |part: Option<&Part>| part.map_or(0.0, |it| it.usage.processor.as_secs_f64());
+    let (early, all) = (
+        (
+            processor(ours.parts.first()),
+            processor(theirs.parts.first()),
+        ),
+        (processor(ours.parts.last()), processor(theirs.parts.last())),
     );
-    bar("price when settled, $/h", &|it| it.down.price, &|theirs| {
-        theirs
-    });
-    bar("peak memory, MiB", &memory, &|theirs| theirs / 3.0);
-    bar("processor time until all run, s", &early, &|theirs| {
-        theirs / 4.0
-    });
-    bar("processor time in all, s", &processor, &|theirs| {
-        theirs / 4.0
-    });
+    let memory = |course: &Course| course.parts.last().map_or(0.0, |it| mib(it.usage.peak));
+    let memory = (memory(ours), memory(theirs));
+    print_bar("peak memory, MiB", memory, memory.1 / 3.0);
+    print_bar("processor time until all run, s", early, early.1 / 4.0);
+    print_bar("processor time in all, s", all, all.1 / 4.0);
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use plimsoll_lab::{Lab, incumbent, until};
+use plimsoll_lab::{Lab, incumbent, incumbent_environment, until};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -114,17 +114,13 @@ fn ours(kubeconfig: &Path, metrics: u16, probes: u16) -> Vec<String> {
 }
 
 fn theirs(program: &Path, kubeconfig: &Path, metrics: u16, probes: u16) -> Vec<String> {
-    vec![
-        format!("KUBECONFIG={}", kubeconfig.display()),
-        "SYSTEM_NAMESPACE=kube-system".to_owned(),
-        "CLUSTER_NAME=lab".to_owned(),
-        "KARPENTER_SERVICE=karpenter".to_owned(),
+    let mut command = incumbent_environment(kubeconfig, [metrics, probes]);
+    command.extend([
         "DISABLE_LEADER_ELECTION=true".to_owned(),
         "PREFERENCE_POLICY=Ignore".to_owned(),
-        format!("METRICS_PORT={metrics}"),
-        format!("HEALTH_PROBE_PORT={probes}"),
         program.display().to_string(),
-    ]
+    ]);
+    command
 }
 
 /// A port of loopback that nobody has at the moment.

@@ -2,11 +2,15 @@
 
 mod contender;
 mod fleet;
+mod heard;
+mod scenario;
 mod sending;
 mod world;
 
 pub use contender::{Contender, Programs, Running};
 pub use fleet::{Fleet, Prices};
+pub use heard::Heard;
+pub use scenario::{Scenario, Step};
 pub use sending::{Sent, sent};
 pub use world::{Seen, World};
 

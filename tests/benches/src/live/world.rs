@@ -1,6 +1,6 @@
 //! A cluster as a bench sees it: running pods, nodes, claims, and when the fleet changed last. Followed by watches of its own.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
@@ -16,11 +16,13 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep_until, timeout};
 
+use super::scenario::is_of_rollout;
+
 /// The objects that count.
 #[derive(Debug, Default)]
 pub struct Seen {
-    /// Pods whose phase is Running, by namespace and name.
-    running: BTreeSet<String>,
+    /// Pods whose phase is Running, by namespace and name; `true` for those of a rollout.
+    running: BTreeMap<String, bool>,
     /// Nodes by name.
     pub nodes: BTreeMap<String, Node>,
     /// Claims by name.
@@ -33,6 +35,11 @@ impl Seen {
     /// Pods that run.
     pub fn running(&self) -> usize {
         self.running.len()
+    }
+
+    /// Pods that run and are of a rollout.
+    pub fn rolled_out(&self) -> usize {
+        self.running.values().filter(|is_new| **is_new).count()
     }
 
     /// Claims that there are.
@@ -56,7 +63,7 @@ impl World {
         let pods: Api<Pod> = Api::all(client.clone());
         watching.spawn(follow(pods, running, sender.clone(), |seen, told| {
             match told {
-                Told::There(pod) => seen.running.insert(key(&pod)),
+                Told::There(pod) => seen.running.insert(key(&pod), is_of_rollout(pod.labels())),
                 Told::Gone(key) => seen.running.remove(&key),
             };
         }));
@@ -145,8 +152,10 @@ impl Seen {
 }
 
 /// News of one object.
-enum Told<K> {
+pub(super) enum Told<K> {
+    /// As it is.
     There(K),
+    /// The key of one that is no more.
     Gone(String),
 }
 
@@ -181,11 +190,11 @@ fn take<K: ResourceExt>(known: &mut BTreeMap<String, K>, told: Told<K>) {
 }
 
 /// Follows a kind until nobody looks any more. A list after an interruption tells of what went meanwhile by what it lacks.
-async fn follow<K>(
+pub(super) async fn follow<K, S>(
     api: Api<K>,
     config: watcher::Config,
-    seen: watch::Sender<Seen>,
-    tell: impl Fn(&mut Seen, Told<K>),
+    seen: watch::Sender<S>,
+    tell: impl Fn(&mut S, Told<K>),
 ) where
     K: Resource + Clone + Debug + Send + DeserializeOwned + 'static,
 {

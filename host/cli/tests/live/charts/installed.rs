@@ -20,6 +20,9 @@ use super::super::PATIENCE;
 use super::super::served::{answer, program, recording};
 use super::{NAME, NAMESPACE};
 
+/// A policy that is taken away while the program runs.
+const PASSING: &str = "spot-diversified";
+
 /// The chart installed in a lab, and the program in place of one of its pods.
 pub(super) struct Installed {
     pub(super) lab: Lab,
@@ -38,7 +41,9 @@ impl Installed {
         let release = release(&lab);
         let said = install(&lab, &release, false).await;
         assert!(!said.contains("warning:"), "{said}");
-        policy(&client).await;
+        for name in ["list-price", PASSING] {
+            policy(&client, name).await;
+        }
         for object in [example_class(), pool(), overlay()] {
             apply(&client, &object).await.expect("applied");
         }
@@ -100,6 +105,19 @@ impl Installed {
             Api::namespaced_with(self.client.clone(), "default", &kind);
         let ended = buffers.delete("spare", &DeleteParams::default()).await;
         ended.expect("deleted");
+    }
+
+    /// Takes a Policy away, and waits until the copy of its module is deleted, too.
+    pub(super) async fn end_policy(&self) {
+        let policies = self.objects("plimsoll.dev", "v1alpha1", "Policy");
+        let ended = policies.delete(PASSING, &DeleteParams::default()).await;
+        ended.expect("deleted");
+        let collected = |calls: &[Call]| {
+            let collects = |call: &Call| call.verb == Verb::Delete && call.resource == "configmaps";
+            calls.iter().any(collects)
+        };
+        let collected = self.proxy.until("the copy to go", PATIENCE, collected);
+        collected.await.expect("collected");
     }
 
     /// Waits until a probe is good.
@@ -164,12 +182,12 @@ fn overlay() -> Value {
 }
 
 /// A shipped policy in a ConfigMap of the release's namespace, and the Policy that has it serve every pool.
-async fn policy(client: &Client) {
+async fn policy(client: &Client, name: &str) {
     let packed = Command::new(program())
         .args([
             "policy",
             "pack",
-            "list-price",
+            name,
             "--namespace",
             NAMESPACE,
             "--output",
@@ -181,7 +199,7 @@ async fn policy(client: &Client) {
     let maps = packed["items"].as_array().expect("a list");
     assert_eq!(maps.len(), 1, "a small module is in one ConfigMap");
     let policy = json!({
-        "apiVersion": "plimsoll.dev/v1alpha1", "kind": "Policy", "metadata": {"name": "list-price"},
+        "apiVersion": "plimsoll.dev/v1alpha1", "kind": "Policy", "metadata": {"name": name},
         "spec": {
             "hook": "Rank", "configMapRef": {"name": maps[0]["metadata"]["name"]}, "nodePoolSelector": {},
         },

@@ -22,12 +22,7 @@ const NAME: &str = "plimsoll";
 const NAMESPACE: &str = "nodes";
 
 /// Variables that the program does not read: it serves as if they were not there. Their settings have no effect yet.
-const UNREAD: [&str; 4] = [
-    "CPU_REQUESTS",
-    "DISABLE_CLUSTER_STATE_OBSERVABILITY",
-    "LOG_ERROR_OUTPUT_PATHS",
-    "MEMORY_LIMIT",
-];
+const UNREAD: [&str; 3] = ["CPU_REQUESTS", "LOG_ERROR_OUTPUT_PATHS", "MEMORY_LIMIT"];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn it_serves_with_the_arguments_environment_rights_and_probes_of_the_chart() {
@@ -45,6 +40,7 @@ async fn it_serves_with_the_arguments_environment_rights_and_probes_of_the_chart
     installed.until_good(Some(metrics)).await;
     place_own_pods(&installed).await;
     installed.keep_room().await;
+    installed.end_policy().await;
 
     // One pod that may be evicted, and one that no budget lets go before its claim's time is over.
     let budget = json!({

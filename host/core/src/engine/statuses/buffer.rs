@@ -35,6 +35,7 @@ impl Engine {
 
     /// Something changed that buffers may refer to.
     pub(in crate::engine) fn look_at_buffers(&mut self) {
+        self.spare.may_ask = true;
         if !self.settings.capacity_buffers {
             return;
         }

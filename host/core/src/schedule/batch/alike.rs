@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::compile::PodGroup;
+use super::pod_group::PodGroup;
 use crate::model::{HostPort, Toleration};
 use crate::requirement::Requirements;
 use crate::schedule::topology::{TopologyModel, TopologyRule};
@@ -23,6 +23,7 @@ pub(crate) struct Like {
 }
 
 /// Fits and host rules of every group at every step.
+#[derive(Clone)]
 pub(crate) struct Alike {
     of: Vec<Vec<Like>>,
     fits: usize,

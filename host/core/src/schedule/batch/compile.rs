@@ -13,9 +13,10 @@ use super::alike::Alike;
 use super::attach_slots::AttachSlots;
 use super::existing::Existing;
 use super::node_shares::NodeShares;
+use super::pod_group::{Level, PodGroup};
 use crate::bits::Bits;
 use crate::labels::{LabelKey, Labels};
-use crate::model::{PodSpec, SpreadConstraint, Toleration};
+use crate::model::{PodSpec, SpreadConstraint};
 use crate::plan::{Note, Unplaced};
 use crate::requirement::{Requirement, Requirements};
 use crate::schedule::offers::Stock;
@@ -28,73 +29,8 @@ use crate::schedule::pods::relax::{Wishes, steps};
 use crate::schedule::pods::volumes;
 use crate::schedule::prices::sale::{Offers, Sale};
 use crate::schedule::reading::Reading;
-use crate::schedule::topology::{
-    Builder, CountInputs, CountedBy, Counts, GroupView, Owned, TopologyModel,
-};
+use crate::schedule::topology::{Builder, CountInputs, Counts, Owned, TopologyModel};
 use crate::snapshot::{NodeRemoval, PreferencePolicy, Snapshot};
-
-/// Pods that no rule tells apart.
-pub(crate) struct PodGroup {
-    /// Specification that all of its pods share.
-    pub(crate) spec: Arc<PodSpec>,
-    /// The same as amounts per axis.
-    pub(crate) request: Box<[i64]>,
-    /// Steps of relaxation, the first with all wishes.
-    pub(crate) levels: Vec<Level>,
-    /// Topology groups that select them.
-    pub(crate) selected: Vec<usize>,
-    /// Inverse groups that they own.
-    pub(crate) inverse: Vec<usize>,
-    /// Alternatives that their volumes allow, of which a node satisfies at least one; empty where volumes ask for nothing.
-    pub(crate) alternatives: Vec<Requirements>,
-}
-
-/// Wishes and rules of a group at one step of relaxation.
-pub(crate) struct Level {
-    /// Requirements on the node's labels.
-    pub(crate) requirements: Requirements,
-    /// Tolerations of the pods, with those that relaxation adds.
-    pub(crate) tolerations: Vec<Toleration>,
-    /// Topology groups they own.
-    pub(crate) owned: Vec<usize>,
-    /// Keys that matter to them, host names apart.
-    pub(crate) keys: Vec<usize>,
-    /// Domains that their strict requirements allow, per key.
-    pub(crate) domains: Vec<Bits>,
-    /// Rows that labels, taints and ports open to them, per alternative of their volumes; room is another matter.
-    pub(crate) rows: Vec<Bits>,
-}
-
-impl PodGroup {
-    /// The topology groups that count its pods.
-    pub(crate) fn counted_by(&self) -> CountedBy<'_> {
-        CountedBy {
-            selected: &self.selected,
-            inverse: &self.inverse,
-        }
-    }
-
-    /// Ways to buy, out of so many, that are open to its pods once they have given up what they can; room is another matter.
-    pub(crate) fn open(&self, of: usize) -> Bits {
-        let mut open = Bits::none(of);
-        let last = self.levels.last().into_iter();
-        for rows in last.flat_map(|level| &level.rows) {
-            open.join(rows);
-        }
-        open
-    }
-
-    /// The part of the group that topology reads at a step.
-    pub(crate) fn view(&self, level: usize) -> GroupView<'_> {
-        let level = &self.levels[level];
-        GroupView {
-            owned: &level.owned,
-            selected: &self.selected,
-            keys: &level.keys,
-            domains: &level.domains,
-        }
-    }
-}
 
 /// A pod of the batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +44,7 @@ pub(crate) struct BatchPod {
 }
 
 /// Everything the solver reads.
+#[derive(Clone)]
 pub(crate) struct Compiled<'s> {
     /// Rows for sale to this batch, with the offers they come from.
     sale: Sale<'s>,
@@ -153,6 +90,29 @@ impl Compiled<'_> {
     pub(crate) fn real_and_spare(&self) -> (Vec<usize>, Vec<usize>) {
         let is_real = |pod: &usize| !self.pods[*pod].is_spare;
         self.all().into_iter().partition(is_real)
+    }
+
+    /// The same batch where nothing heeds the rules between pods that only these pods of it have.
+    pub(crate) fn without_rules_of(&self, pods: &[usize]) -> Self {
+        let groups_of = |pods: &mut dyn Iterator<Item = usize>| -> BTreeSet<usize> {
+            pods.map(|pod| self.pods[pod].group).collect()
+        };
+        let left: BTreeSet<usize> = pods.iter().copied().collect();
+        let theirs = groups_of(&mut pods.iter().copied());
+        let others = groups_of(&mut (0..self.pods.len()).filter(|pod| !left.contains(pod)));
+        let rules_of = |groups: BTreeSet<usize>| -> BTreeSet<usize> {
+            let groups = groups.into_iter().map(|number| &self.groups[number]);
+            groups.flat_map(PodGroup::rules).collect()
+        };
+        // A pod that runs may have the same rule against others.
+        let mut rules = &rules_of(theirs) - &rules_of(others);
+        rules.retain(|rule| !self.model.is_inverse(*rule) || self.counts.is_zero(*rule));
+        let groups = self.groups.iter();
+        let groups = groups.map(|group| group.without(&rules, &self.model));
+        Self {
+            groups: groups.collect(),
+            ..self.clone()
+        }
     }
 }
 

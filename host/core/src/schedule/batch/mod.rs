@@ -8,4 +8,5 @@ pub(crate) mod existing;
 pub(crate) mod memo;
 pub(crate) mod minimum;
 pub(crate) mod node_shares;
+pub(crate) mod pod_group;
 pub(crate) mod sets;

@@ -10,7 +10,8 @@
 //! every way to plan it, and more pods never make it smaller. Daemons do not count, since they come with every node, nor does
 //! room that is only kept.
 
-use super::compile::{BatchPod, PodGroup};
+use super::compile::BatchPod;
+use super::pod_group::PodGroup;
 use crate::schedule::offers::axes::fits;
 use crate::schedule::offers::size::{Cores, Largest, Size, Sizes};
 use crate::schedule::offers::templates::Template;

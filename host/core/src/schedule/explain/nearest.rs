@@ -4,7 +4,8 @@ use crate::catalogue::{InstanceType, Offering};
 use crate::provider::ProviderFacts;
 use crate::requirement::Requirement;
 use crate::resources::{ResourceName, Resources};
-use crate::schedule::batch::compile::{Compiled, Level, PodGroup};
+use crate::schedule::batch::compile::Compiled;
+use crate::schedule::batch::pod_group::{Level, PodGroup};
 use crate::schedule::offers::daemons::Daemons;
 use crate::schedule::offers::templates::Template;
 

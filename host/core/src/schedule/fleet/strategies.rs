@@ -28,11 +28,7 @@ pub(crate) fn best_of(
     let mut first: BTreeSet<usize> = BTreeSet::new();
     for _ in 0..MOST_ATTEMPTS {
         let before = first.len();
-        first.extend(
-            best.failed
-                .iter()
-                .filter(|pod| is_bound_by_others(compiled, **pod, &left_out)),
-        );
+        first.extend(to_come_first(compiled, &best, &left_out, &first));
         if first.len() == before {
             break;
         }
@@ -56,6 +52,22 @@ pub(crate) fn best_of(
         best = better(best, attempt(order, strategy));
     }
     best
+}
+
+/// Pods that wait for others and did not come first yet. Room kept for pods that do not exist is one of them only where none that
+/// exists is: it may not change how those are placed.
+fn to_come_first(
+    compiled: &Compiled<'_>,
+    best: &DraftPlan,
+    left_out: &BTreeSet<usize>,
+    first: &BTreeSet<usize>,
+) -> Vec<usize> {
+    let waiting = best.failed.iter().copied();
+    let waiting = waiting.filter(|pod| is_bound_by_others(compiled, *pod, left_out));
+    let (spare, exist): (Vec<usize>, Vec<usize>) = waiting
+        .filter(|pod| !first.contains(pod))
+        .partition(|pod| compiled.pods[*pod].is_spare);
+    if exist.is_empty() { spare } else { exist }
 }
 
 fn better(one: DraftPlan, other: DraftPlan) -> DraftPlan {

@@ -18,6 +18,7 @@ use crate::requirement::{Operator, Requirement, Requirements};
 use crate::snapshot::Snapshot;
 
 /// All rows, and which of them requirements allow.
+#[derive(Clone)]
 pub(crate) struct Rows {
     table: Arc<Table>,
     offers: Arc<Stock>,

@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::sum;
 use crate::bits::Bits;
-use crate::schedule::batch::compile::{Compiled, PodGroup};
+use crate::schedule::batch::compile::Compiled;
 use crate::schedule::batch::existing::NodeRequest;
+use crate::schedule::batch::pod_group::PodGroup;
 use crate::schedule::offers::axes::fits;
 use crate::schedule::topology::TopologyRule;
 

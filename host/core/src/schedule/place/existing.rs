@@ -9,8 +9,9 @@ use super::hosts::{HostSet, within};
 use super::{Placer, Seeker, Where};
 use crate::model::HostPort;
 use crate::schedule::batch::alike::Like;
-use crate::schedule::batch::compile::{Compiled, PodGroup};
+use crate::schedule::batch::compile::Compiled;
 use crate::schedule::batch::existing::NodeRequest;
+use crate::schedule::batch::pod_group::PodGroup;
 use crate::schedule::offers::axes::fits;
 use crate::schedule::pods::volumes::{self, ClaimsByDriver};
 

@@ -17,9 +17,10 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 
 use super::batch::alike::Like;
-use super::batch::compile::{Compiled, PodGroup};
+use super::batch::compile::Compiled;
 use super::batch::memo::Memo;
 use super::batch::minimum::{self, Minimum};
+use super::batch::pod_group::PodGroup;
 use super::batch::sets::{SetId, Sets};
 use super::topology::{Allowed, Counts, TopologyModel};
 use crate::bits::Bits;

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use super::super::topology::{Allowed, TopologyRule};
 use super::Placer;
 use crate::bits::Bits;
-use crate::schedule::batch::compile::PodGroup;
+use crate::schedule::batch::pod_group::PodGroup;
 use crate::schedule::batch::sets::SetId;
 
 /// A pod about to be put on a new node.

@@ -70,6 +70,7 @@ pub(crate) struct Answers {
 }
 
 /// Sale of the pools of a snapshot to the pods of a batch.
+#[derive(Clone)]
 pub(crate) struct Sale<'s> {
     pub(crate) snapshot: &'s Snapshot,
     pub(crate) offers: Arc<Offers>,

@@ -62,6 +62,11 @@ pub(crate) struct CountedBy<'g> {
 }
 
 impl Counts {
+    /// `true` if no pod counts in a group so far.
+    pub(crate) fn is_zero(&self, group: usize) -> bool {
+        self.totals[group] == 0
+    }
+
     pub(crate) fn new(model: &TopologyModel, nodes: usize) -> Self {
         let sizes = model
             .groups
@@ -124,6 +129,12 @@ impl Counts {
         counts
             .filter(|(_, count)| **count > 0)
             .map(|(domain, _)| domain)
+    }
+
+    /// `true` if a spread looks at a domain: one that pods can be given a node in, or that has one of them, as that of a claim whose
+    /// pool no longer sells there.
+    fn is_known(&self, group: &TopologyGroup, number: usize, domain: usize) -> bool {
+        group.known.contains(domain) || self.at(number, domain) > 0
     }
 
     fn at(&self, group: usize, domain: usize) -> u32 {
@@ -221,7 +232,7 @@ impl Counts {
                 let own = u32::from(view.selected.binary_search(&number).is_ok());
                 let least = self.least(group, number, min_domains, pod_domains);
                 open_where(&|domain| {
-                    group.known.contains(domain)
+                    self.is_known(group, number, domain)
                         && pod_domains.contains(domain)
                         && self.most_at(number, domain) + own <= least.saturating_add(max_skew)
                 });
@@ -255,11 +266,9 @@ impl Counts {
     ) -> u32 {
         let mut least = None;
         let mut domains = 0;
-        for domain in group
-            .known
-            .iter()
-            .filter(|domain| pod_domains.contains(*domain))
-        {
+        let all = 0..self.tallies[number].len();
+        let known = all.filter(|domain| self.is_known(group, number, *domain));
+        for domain in known.filter(|domain| pod_domains.contains(*domain)) {
             domains += 1;
             let count = self.at(number, domain);
             least = Some(least.map_or(count, |least: u32| least.min(count)));

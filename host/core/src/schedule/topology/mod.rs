@@ -112,6 +112,11 @@ impl TopologyModel {
         self.keys[self.groups[group].identity.key].is_host
     }
 
+    /// `true` if a group keeps the pods that it selects away from its owners.
+    pub(crate) fn is_inverse(&self, group: usize) -> bool {
+        self.groups[group].identity.rule == TopologyRule::Inverse
+    }
+
     /// Keys that matter to a pod of these groups (those it owns, is counted by, or keeps others away with), ascending; not that of
     /// host names.
     pub(crate) fn keys_of<'g>(&self, groups: impl Iterator<Item = &'g usize>) -> Vec<usize> {

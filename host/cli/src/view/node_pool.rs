@@ -1,0 +1,352 @@
+//! Explanations of NodePools: what a pool may buy, has bought, and lets be disrupted, and what it waits for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use plimsoll_core::catalogue::TypeOffering;
+use plimsoll_core::disrupt::budget::{PoolAllowance, allowances};
+use plimsoll_core::model::{ConditionStatus, ConditionType, ConsolidationPolicy, NodePool};
+use plimsoll_core::resources::{ResourceName, Resources};
+use plimsoll_core::snapshot::{Snapshot, StateNode};
+use plimsoll_core::supply::Supply;
+use plimsoll_core::units::PricePerHour;
+use plimsoll_core::{static_pool, words};
+use plimsoll_snapshot::section::Duration;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::node::option;
+use super::node_claim::StatusCondition;
+use super::plan::Offering;
+use super::{Document, Dollars, Instant, duration, instant, quantities};
+use crate::output::{counted, thousands};
+
+/// Output of `plimsoll explain nodepool`: what it may buy, has bought, and lets be disrupted.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct NodePoolExplanation {
+    /// Its name.
+    name: String,
+    /// True if its conditions allow its use.
+    ready: bool,
+    /// Conditions that it waits for, in words.
+    waits_for: Vec<String>,
+    /// Conditions in its status.
+    conditions: Vec<StatusCondition>,
+    /// Numbers of its nodes.
+    nodes: PoolNodes,
+    /// Nodes that it keeps and has, of a NodePool of a fixed size, in words.
+    #[serde(skip)]
+    kept: Option<String>,
+    /// List price of its nodes in dollars per hour.
+    price_per_hour: Dollars,
+    /// Capacity of its nodes and NodeClaims: quantities by resource.
+    capacity: BTreeMap<String, String>,
+    /// Its limits: quantities by resource.
+    limits: BTreeMap<String, String>,
+    /// The rest of its limits: quantities by resource.
+    limits_left: BTreeMap<String, String>,
+    /// Limits and use in words.
+    #[serde(skip)]
+    limited: Vec<String>,
+    /// Offerings that its requirements leave.
+    offerings: PoolOfferings,
+    /// `WhenEmpty`, `WhenEmptyOrUnderutilized` or `Balanced`.
+    consolidation_policy: &'static str,
+    /// Time without pod events after which a node is consolidatable; absent for never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    consolidate_after: Option<Duration>,
+    /// The same in words.
+    #[serde(skip)]
+    after: String,
+    /// Its budgets as they are now, by reason.
+    budgets: Vec<BudgetNow>,
+}
+
+impl Document for NodePoolExplanation {}
+
+/// Numbers of the nodes of a NodePool.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PoolNodes {
+    /// Nodes and NodeClaims.
+    all: usize,
+    /// Those of them that are ready for pods.
+    initialized: usize,
+    /// Those of them that are deleting.
+    deleting: usize,
+    /// The number that it keeps, of a NodePool of a fixed size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replicas: Option<u32>,
+}
+
+/// Offerings that the requirements of a NodePool leave.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct PoolOfferings {
+    /// Offerings of the catalogue.
+    all: usize,
+    /// Those of them that the requirements allow.
+    allowed: usize,
+    /// Those of them that are out of stock.
+    unavailable: usize,
+    /// Number of instance types among the allowed.
+    instance_types: usize,
+    /// Zones among the allowed.
+    zones: Vec<String>,
+    /// Capacity types among the allowed.
+    capacity_types: Vec<String>,
+    /// The cheapest of the allowed that are in stock; absent where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cheapest: Option<Offering>,
+    /// The most expensive one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    most_expensive: Option<Offering>,
+}
+
+/// The budgets of a NodePool for one reason.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct BudgetNow {
+    /// `Empty`, `Underutilized` or `Drifted`.
+    reason: &'static str,
+    /// Nodes that may be disrupted at once; absent where nothing limits them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed: Option<u32>,
+    /// Nodes that are: not ready, or deleting.
+    disrupted: u32,
+    /// Nodes that percentages are of.
+    nodes: u32,
+    /// Nodes that may go now; absent where nothing limits them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left: Option<u32>,
+    /// When a window of the budgets opens or ends; absent where no schedule is involved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<Instant>,
+    /// The fault of a budget that cannot be understood, which allows nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<String>,
+}
+
+impl NodePoolExplanation {
+    /// The explanation of a pool of the snapshot.
+    pub(crate) fn of(snapshot: &Snapshot, pool: &NodePool) -> Self {
+        let overlaid = snapshot.overlaid();
+        let catalogue = overlaid.of(&pool.name);
+        let own = snapshot.nodes.iter();
+        let own: Vec<&StateNode> = own
+            .filter(|node| node.is_managed() && node.pool().as_ref() == Some(&pool.name))
+            .collect();
+        let mut capacity = Resources::default();
+        for node in &own {
+            capacity.add(&node.capacity());
+        }
+        let claims = own.iter().filter_map(|node| node.claim.as_deref());
+        let price: PricePerHour = claims.map(|claim| catalogue.price_of(claim)).sum();
+        let limits = pool.limits.clone().unwrap_or_default();
+        let supply = Supply::of(snapshot);
+        let left = supply.limits_left(&pool.name).cloned().unwrap_or_default();
+        let count = |is: &dyn Fn(&StateNode) -> bool| own.iter().filter(|node| is(node)).count();
+        let allowed = catalogue.allowed(&pool.node_requirements());
+        let all = catalogue.types().iter().map(|sold| sold.offerings.len());
+        let rows = allowances(snapshot).into_iter();
+        let mut reports = static_pool::report(snapshot).into_iter();
+        Self {
+            name: pool.name.to_string(),
+            ready: pool.ready && pool.deleting.is_none(),
+            waits_for: waits_for(snapshot, pool),
+            conditions: StatusCondition::all(&pool.status.conditions),
+            nodes: PoolNodes {
+                all: own.len(),
+                initialized: count(&|node| node.is_initialized()),
+                deleting: count(&|node| node.is_deleting()),
+                replicas: pool.replicas,
+            },
+            kept: reports
+                .find(|(own, _)| own.name == pool.name)
+                .map(|(_, words)| words),
+            price_per_hour: price.into(),
+            capacity: quantities(&capacity),
+            limited: limited(&limits, &left),
+            limits: quantities(&limits),
+            limits_left: quantities(&left),
+            offerings: PoolOfferings::of(all.sum(), &allowed),
+            consolidation_policy: consolidation(pool.disruption.policy),
+            consolidate_after: pool.disruption.consolidate_after.map(duration),
+            after: match pool.disruption.consolidate_after {
+                Some(after) => after.to_string(),
+                None => "Never".to_owned(),
+            },
+            budgets: rows
+                .filter(|row| row.pool == pool.name)
+                .map(|row| BudgetNow::of(&row))
+                .collect(),
+        }
+    }
+
+    /// The explanation for people.
+    pub(crate) fn text(&self) -> String {
+        let ready = if self.ready { "ready" } else { "not ready" };
+        let mut text = format!("NodePool {}: {ready}\n", self.name);
+        for awaited in &self.waits_for {
+            text += &format!("waits for {awaited}\n");
+        }
+        let nodes = &self.nodes;
+        text += &format!(
+            "  {}, {} ready for pods, {} deleting, ${}/h\n",
+            counted(nodes.all, "node"),
+            nodes.initialized,
+            nodes.deleting,
+            self.price_per_hour
+        );
+        if let Some(kept) = &self.kept {
+            text += &format!("  {kept}\n");
+        }
+        text += &match self.limited.as_slice() {
+            [] => "  no limits\n".to_owned(),
+            limited => format!("  limits: {}\n", limited.join(", ")),
+        };
+        text += &self.offerings.text();
+        text += &format!(
+            "  consolidationPolicy {}, consolidateAfter {}\n",
+            self.consolidation_policy, self.after
+        );
+        for budget in &self.budgets {
+            text += &budget.text();
+        }
+        text
+    }
+}
+
+impl PoolOfferings {
+    fn of(all: usize, allowed: &[TypeOffering<'_>]) -> Self {
+        let names = |of: &dyn Fn(&TypeOffering<'_>) -> String| {
+            let names: BTreeSet<String> = allowed.iter().map(of).collect();
+            names
+        };
+        let in_stock = || allowed.iter().filter(|sold| sold.offering.available);
+        let by_price = |sold: &&TypeOffering<'_>| (sold.offering.price, sold.key());
+        let shown = |sold: &TypeOffering<'_>| Offering::of(&option(*sold));
+        Self {
+            all,
+            allowed: allowed.len(),
+            unavailable: allowed.len() - in_stock().count(),
+            instance_types: names(&|sold| sold.instance_type.name.to_string()).len(),
+            zones: names(&|sold| sold.offering.zone.to_string())
+                .into_iter()
+                .collect(),
+            capacity_types: names(&|sold| sold.offering.capacity_type.to_string())
+                .into_iter()
+                .collect(),
+            cheapest: in_stock().min_by_key(by_price).map(shown),
+            most_expensive: in_stock().max_by_key(by_price).map(shown),
+        }
+    }
+
+    fn text(&self) -> String {
+        if self.allowed == 0 {
+            return "  its requirements leave no offering\n".to_owned();
+        }
+        let mut text = format!(
+            "  its requirements leave {} of {}: {}, zones {}, {}\n",
+            thousands(self.allowed as u64),
+            counted(self.all, "offering"),
+            counted(self.instance_types, "instance type"),
+            words::shortened(&self.zones),
+            self.capacity_types.join(", "),
+        );
+        if self.unavailable > 0 {
+            text += &format!("    {} out of stock\n", thousands(self.unavailable as u64));
+        }
+        if let (Some(least), Some(most)) = (&self.cheapest, &self.most_expensive) {
+            text += &format!("    from {least} to {most}\n");
+        }
+        text
+    }
+}
+
+impl BudgetNow {
+    fn of(row: &PoolAllowance) -> Self {
+        let limited = |nodes: u32| Some(nodes).filter(|nodes| *nodes != u32::MAX);
+        let allowed = limited(row.declared.nodes);
+        Self {
+            reason: row.reason.as_str(),
+            allowed,
+            disrupted: row.nodes.down,
+            nodes: row.nodes.counted,
+            left: allowed.map(|_| row.remaining(None)),
+            until: row.declared.until.map(instant),
+            problem: row.declared.problem.as_ref().map(ToString::to_string),
+        }
+    }
+
+    fn text(&self) -> String {
+        let (reason, disrupted, nodes) = (self.reason, self.disrupted, self.nodes);
+        let mut text = format!("  budgets, {reason}: ");
+        text += &match (self.allowed, self.left) {
+            (Some(allowed), Some(left)) => format!(
+                "{left} may go now ({allowed} of {} at once, {disrupted} disrupted)",
+                counted(nodes as usize, "node")
+            ),
+            _ => "no limit".to_owned(),
+        };
+        if let Some(until) = &self.until {
+            text += &format!(", until {until}");
+        }
+        if let Some(problem) = &self.problem {
+            text += &format!("; {problem}");
+        }
+        text.push('\n');
+        text
+    }
+}
+
+/// Whatever keeps a pool from being used, or from having what it keeps.
+fn waits_for(snapshot: &Snapshot, pool: &NodePool) -> Vec<String> {
+    let mut waits = Vec::new();
+    if pool.deleting.is_some() {
+        waits.push("its deletion, until its NodeClaims are gone".to_owned());
+    }
+    if !snapshot.catalogues.serves(&pool.class) {
+        let (kind, name) = (&pool.class.kind, &pool.class.name);
+        waits.push(format!(
+            "a provider of {kind} {name}: its node class is of another one"
+        ));
+    }
+    for kind in ConditionType::OF_POOLS {
+        if let Some(said) = pool.status.conditions.get(*kind)
+            && said.status != ConditionStatus::True
+        {
+            let words = if said.message.is_empty() {
+                &said.reason
+            } else {
+                &said.message
+            };
+            waits.push(format!("{}: {words}", kind.as_str()));
+        }
+    }
+    if !pool.ready && waits.is_empty() {
+        waits.push("its condition Ready, which is False".to_owned());
+    }
+    waits
+}
+
+/// Limits and use in words, resource by resource.
+fn limited(limits: &Resources, left: &Resources) -> Vec<String> {
+    let one = |(name, most): (&ResourceName, i64)| {
+        let used = most - left.get(name);
+        format!(
+            "{name} {} of {}",
+            words::amount(name, used),
+            words::amount(name, most)
+        )
+    };
+    limits.iter().map(one).collect()
+}
+
+fn consolidation(policy: ConsolidationPolicy) -> &'static str {
+    match policy {
+        ConsolidationPolicy::WhenEmpty => "WhenEmpty",
+        ConsolidationPolicy::WhenEmptyOrUnderutilized => "WhenEmptyOrUnderutilized",
+        ConsolidationPolicy::Balanced => "Balanced",
+    }
+}

@@ -1,0 +1,360 @@
+//! Explanations of what runs: `plimsoll explain node`, `nodeclaim` and `nodepool` on files.
+
+use crate::user::{Ran, fed, pod, snapshot};
+
+/// A cluster with a pool of its own: its disruption settings, and the rest of the objects.
+pub(crate) fn cluster(disruption: &str, objects: &str) -> String {
+    let pool = format!("metadata: {{name: general}}\nspec:\n  disruption: {{{disruption}}}");
+    let plain = "metadata: {name: general}\nspec:";
+    let text = snapshot(objects);
+    assert!(text.contains(plain), "{text}");
+    text.replace(plain, &pool)
+}
+
+/// Any number may go at once, as soon as they can.
+pub(crate) const AT_ONCE: &str = "consolidateAfter: 0s, budgets: [{nodes: 100%}]";
+
+fn explained(subject: &str, name: &str, text: &str) -> Ran {
+    fed(&["explain", subject, name, "-"], text.as_bytes())
+}
+
+/// Explains and checks the whole answer.
+#[track_caller]
+fn says(subject: &str, name: &str, text: &str, lines: &[&str]) {
+    let ran = explained(subject, name, text).ok();
+    let said: Vec<&str> = ran.out.lines().collect();
+    assert_eq!(said, lines, "{}", ran.out);
+}
+
+/// The last line of an explanation of node n1.
+#[track_caller]
+fn n1_ends(text: &str, line: &str) {
+    let ran = explained("node", "n1", text).ok();
+    assert_eq!(ran.out.lines().last(), Some(line), "{}", ran.out);
+}
+
+/// A node in zone a with its claim, bought half an hour ago for two pods of one workload; `meta` of the node, `claim` of the claim's metadata.
+fn node(name: &str, instance_type: &str, cpu: u32, meta: &str, claim: &str) -> String {
+    let labels = format!(
+        "karpenter.sh/nodepool: general, node.kubernetes.io/instance-type: {instance_type}, topology.kubernetes.io/zone: zone-a, \
+         karpenter.sh/capacity-type: on-demand, kubernetes.io/hostname: {name}"
+    );
+    let memory = cpu * 4;
+    let (capacity, since) = (
+        format!("{{cpu: \"{cpu}\", memory: {memory}Gi, pods: \"50\"}}"),
+        "status: \"True\", lastTransitionTime: \"2026-11-21T09:01:00Z\"",
+    );
+    format!(
+        "---\napiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {{name: c-{name}, uid: u-{name}, creationTimestamp: \"2026-11-21T09:00:00Z\", \
+         labels: {{{labels}}}, annotations: {{plimsoll.dev/promised: \"00000000000000aa:2\", \
+         plimsoll.dev/launch-order: \"{instance_type}/zone-a/on-demand,large/zone-b/on-demand\"{claim}}}}}\n\
+         spec: {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}}, requirements: [], resources: {{requests: {{cpu: \"1\"}}}}}}\n\
+         status: {{providerID: i-{name}, nodeName: {name}, capacity: {capacity}, allocatable: {capacity}, conditions: [{{type: Launched, {since}}}, \
+         {{type: Registered, {since}}}, {{type: Initialized, {since}}}]}}\n\
+         ---\napiVersion: v1\nkind: Node\nmetadata: {{name: {name}, uid: n-{name}, labels: {{{labels}, karpenter.sh/registered: \"true\", \
+         karpenter.sh/initialized: \"true\"}}{meta}}}\n\
+         spec: {{providerID: i-{name}}}\nstatus: {{capacity: {capacity}, allocatable: {capacity}, conditions: [{{type: Ready, status: \"True\"}}]}}\n"
+    )
+}
+
+/// A pod that runs on a node; `meta` is the rest of its metadata.
+fn running(name: &str, on: &str, cpu: &str, meta: &str) -> String {
+    let owner = "ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: web, uid: rs-web, controller: true}]";
+    let text = pod(
+        name,
+        cpu,
+        "1Gi",
+        &format!("  nodeName: {on}\nstatus: {{phase: Running}}\n"),
+    );
+    let plain = format!("namespace: shop, labels: {{app: {name}}}");
+    assert!(text.contains(&plain), "{text}");
+    text.replace(
+        &plain,
+        &format!("namespace: shop, labels: {{app: web}}, {owner}{meta}"),
+    )
+}
+
+/// A large node with one small pod, whose pod would run on a small one.
+pub(crate) fn oversized(meta: &str, pod_meta: &str) -> String {
+    node("n1", "large", 8, meta, "") + &running("web-1", "n1", "1", pod_meta)
+}
+
+#[test]
+fn a_node_is_told_whole_and_the_command_that_takes_it_away() {
+    let text = cluster(AT_ONCE, &oversized("", ""));
+    says(
+        "node",
+        "n1",
+        &text,
+        &[
+            "node n1 of NodePool general, NodeClaim c-n1",
+            "  bought 2026-11-21T09:00:00Z for 2 pods of 1 workload",
+            "  large, on-demand, zone zone-a, $0.2500/h",
+            "  priced by list-price: 0.2500 $/h, \"list price\" (list price 0.25)",
+            "  or large zone-b on-demand $0.2500/h",
+            "  runs 1 pod of 1 workload: shop/web-1",
+            "  requested cpu 1000m of 8000m (12 %), memory 1024Mi of 32768Mi (3 %)",
+            "disrupted now: its pods run elsewhere for less",
+            "  saves $0.2000/h",
+            "  replaced by small zone-a on-demand $0.0500/h",
+        ],
+    );
+}
+
+#[test]
+fn the_first_rule_that_keeps_a_node_is_told() {
+    n1_ends(
+        &cluster(
+            AT_ONCE,
+            &oversized(", annotations: {karpenter.sh/do-not-disrupt: \"true\"}", ""),
+        ),
+        "not disrupted now: it is annotated karpenter.sh/do-not-disrupt: true",
+    );
+    n1_ends(
+        &cluster(
+            AT_ONCE,
+            &oversized("", ", annotations: {karpenter.sh/do-not-disrupt: \"true\"}"),
+        ),
+        "not disrupted now: pod shop/web-1 is annotated karpenter.sh/do-not-disrupt",
+    );
+    let pdb = "---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: web, namespace: shop}\n\
+               spec: {selector: {matchLabels: {app: web}}, maxUnavailable: 0}\nstatus: {disruptionsAllowed: 0}\n";
+    n1_ends(
+        &cluster(AT_ONCE, &(oversized("", "") + pdb)),
+        "not disrupted now: pdb shop/web allows no eviction of pod shop/web-1",
+    );
+    n1_ends(
+        &cluster(
+            "consolidateAfter: 0s, budgets: [{nodes: \"0\"}]",
+            &oversized("", ""),
+        ),
+        "not disrupted now: budgets of pool general allow 0 disrupted for Underutilized, and 0 are",
+    );
+    n1_ends(
+        &cluster(
+            "consolidateAfter: 40m, budgets: [{nodes: 100%}]",
+            &oversized("", ""),
+        ),
+        "not consolidated now: pods came or went there less than consolidateAfter ago, until 2026-11-21T09:41:00Z",
+    );
+    n1_ends(
+        &cluster(
+            "consolidateAfter: Never, budgets: [{nodes: 100%}]",
+            &oversized("", ""),
+        ),
+        "not consolidated now: its pool has consolidateAfter: Never",
+    );
+    let small = node("n1", "small", 2, "", "") + &running("web-1", "n1", "1", "");
+    n1_ends(
+        &cluster(AT_ONCE, &small),
+        "not disrupted now: consolidation found no saving",
+    );
+    let young = small.replace("T09:00:00Z", "T09:28:00Z");
+    n1_ends(
+        &cluster(AT_ONCE, &young.replace("T09:01:00Z", "T09:29:00Z")),
+        "not disrupted now: its pods do not fit on other nodes, and it is younger than any node that is replaced to save money, \
+         until 2026-11-21T09:33:00Z",
+    );
+    let bare = small.replace(", karpenter.sh/initialized: \"true\"", "");
+    n1_ends(
+        &cluster(AT_ONCE, &bare),
+        "not disrupted now: it has not initialised",
+    );
+    let command = ", plimsoll.dev/replaces: c-n1, plimsoll.dev/command: \"reason=Underutilized begun=1795253340000 replacements=1 saving=1\"";
+    let replaced = oversized("", "") + &node("n2", "small", 2, "", command);
+    n1_ends(
+        &cluster(AT_ONCE, &replaced),
+        "not disrupted now: it is being replaced already",
+    );
+}
+
+#[test]
+fn a_policy_that_values_moves_is_asked_and_its_value_told() {
+    let text = cluster(AT_ONCE, &oversized("", ""));
+    let arguments = [
+        "explain",
+        "node",
+        "n1",
+        "-",
+        "--policy",
+        "rank=list-price",
+        "--policy",
+    ];
+    let policy = "consolidate=savings-threshold,least_share=0.9";
+    let ran = fed(&[&arguments[..], &[policy]].concat(), text.as_bytes()).ok();
+    let last = ran.out.lines().last().expect("a line");
+    // It saves $0.20, and is to save nine tenths of $0.25.
+    assert_eq!(
+        last,
+        "not disrupted now: consolidation value $-0.0250/h (saving $0.2000/h, pods evicted 1)"
+    );
+}
+
+#[test]
+fn a_drifted_node_is_told_with_its_reason() {
+    let drifted = oversized("", "").replace("instance-type: large", "instance-type: gone");
+    let ran = explained("node", "n1", &cluster(AT_ONCE, &drifted)).ok();
+    ran.prints("not consolidated now: its instance type is not sold any more\n");
+    let old = drifted.replace("2026-11-21T09:0", "2026-11-21T07:0");
+    let ran = explained("node", "n1", &cluster(AT_ONCE, &old)).ok();
+    ran.prints("drifted: InstanceTypeNotFound\ndisrupted now: it has drifted\n");
+}
+
+#[test]
+fn a_node_of_others_is_told_as_such() {
+    let node = "---\napiVersion: v1\nkind: Node\nmetadata: {name: n1, uid: u1, creationTimestamp: \"2026-11-21T09:00:00Z\"}\n\
+                status: {allocatable: {cpu: \"2\", memory: 4Gi, pods: \"10\"}, conditions: [{type: Ready, status: \"True\"}]}\n";
+    says(
+        "node",
+        "n1",
+        &cluster(AT_ONCE, node),
+        &[
+            "node n1",
+            "  created 2026-11-21T09:00:00Z",
+            "  runs no pods",
+            "  requested cpu 0m of 2000m (0 %), memory 0Mi of 4096Mi (0 %)",
+            "not disrupted now: it is not managed: no NodeClaim stands behind it",
+        ],
+    );
+}
+
+#[test]
+fn a_claim_is_told_by_how_far_it_has_come_and_what_it_waits_for() {
+    let whole = node("n1", "small", 2, "", "");
+    let (claim, node) = whole.split_at(whole.rfind("---\n").expect("a node"));
+    let since = "status: \"True\", lastTransitionTime: \"2026-11-21T09:01:00Z\"";
+    let launched = claim.replace(
+        &format!(", {{type: Registered, {since}}}, {{type: Initialized, {since}}}"),
+        "",
+    );
+    let launched = launched.replace("nodeName: n1, ", "");
+    let head = |phase: &str| {
+        format!("NodeClaim c-n1 of NodePool general: {phase} since 2026-11-21T09:01:00Z")
+    };
+    says(
+        "nodeclaim",
+        "c-n1",
+        &cluster(AT_ONCE, &launched),
+        &[
+            &head("Launched"),
+            "waits for Registered: Node not registered with cluster",
+            "  bought 2026-11-21T09:00:00Z for 2 pods of 1 workload",
+            "  small, on-demand, zone zone-a, $0.0500/h",
+            "  or large zone-b on-demand $0.2500/h",
+            "  requests cpu 1",
+            "  Launched True since 2026-11-21T09:01:00Z",
+        ],
+    );
+    let registered = claim.replace(&format!(", {{type: Initialized, {since}}}"), "");
+    let starting = node.replace("status: \"True\"}]", "status: \"False\"}]");
+    let starting = starting.replace(", karpenter.sh/initialized: \"true\"", "");
+    let ran = explained(
+        "nodeclaim",
+        "c-n1",
+        &cluster(AT_ONCE, &(registered + &starting)),
+    )
+    .ok();
+    ran.prints(&format!(
+        "{}\nwaits for Initialized: Node status is NotReady\n  node n1\n",
+        head("Registered")
+    ));
+    let ran = explained("nodeclaim", "c-n1", &cluster(AT_ONCE, &whole)).ok();
+    ran.prints(&head("Initialized"));
+    ran.prints("disrupted now: it is empty\n");
+}
+
+#[test]
+fn a_claim_that_is_deleting_is_told_with_the_end_of_its_drain() {
+    let deleting = node("n1", "small", 2, "", "").replacen(
+        "creationTimestamp:",
+        "deletionTimestamp: \"2026-11-21T09:20:00Z\", finalizers: [karpenter.sh/termination], creationTimestamp:",
+        1,
+    );
+    let bounded = deleting.replace(
+        "spec: {nodeClassRef",
+        "spec: {terminationGracePeriod: 30m, nodeClassRef",
+    );
+    let ran = explained("nodeclaim", "c-n1", &cluster(AT_ONCE, &bounded)).ok();
+    ran.prints("deleting since 2026-11-21T09:20:00Z, its drain ends by 2026-11-21T09:50:00Z\n");
+    assert!(!ran.out.contains("disrupted now"), "{}", ran.out);
+}
+
+#[test]
+fn a_pool_is_told_with_its_limits_budgets_and_offerings() {
+    let objects = oversized("", "")
+        + &node(
+            "n2",
+            "small",
+            2,
+            ", deletionTimestamp: \"2026-11-21T09:20:00Z\", finalizers: [karpenter.sh/termination]",
+            "",
+        );
+    let text = cluster(
+        "consolidateAfter: 30s, budgets: [{nodes: 50%}, {nodes: \"0\", reasons: [Drifted]}]",
+        &objects,
+    );
+    let text = text.replace("  template:\n", "  limits: {cpu: \"100\"}\n  template:\n");
+    says(
+        "nodepool",
+        "general",
+        &text,
+        &[
+            "NodePool general: ready",
+            "  2 nodes, 2 ready for pods, 0 deleting, $0.3000/h",
+            "  limits: cpu 10000m of 100000m",
+            "  its requirements leave 4 of 5 offerings: 2 instance types, zones zone-a, zone-b, on-demand",
+            "    from small zone-a on-demand $0.0500/h to large zone-b on-demand $0.2500/h",
+            "  consolidationPolicy WhenEmptyOrUnderutilized, consolidateAfter 30s",
+            "  budgets, Empty: 1 may go now (1 of 2 nodes at once, 0 disrupted)",
+            "  budgets, Underutilized: 1 may go now (1 of 2 nodes at once, 0 disrupted)",
+            "  budgets, Drifted: 0 may go now (0 of 2 nodes at once, 0 disrupted)",
+        ],
+    );
+}
+
+#[test]
+fn a_pool_that_may_not_be_used_says_what_it_waits_for() {
+    let text = cluster(AT_ONCE, "");
+    let condition = |kind: &str, reason: &str| {
+        format!(
+            "{{type: {kind}, status: \"False\", lastTransitionTime: \"2026-11-21T09:00:00Z\", {reason}}}"
+        )
+    };
+    let class = condition(
+        "NodeClassReady",
+        "reason: NodeClassNotFound, message: EC2NodeClass default does not exist",
+    );
+    let ready = condition("Ready", "reason: UnhealthyDependents");
+    let status = format!("status: {{conditions: [{class}, {ready}]}}\n");
+    let ran = explained("nodepool", "general", &(text + &status)).ok();
+    assert!(
+        ran.out.starts_with("NodePool general: not ready\nwaits for NodeClassReady: EC2NodeClass default does not exist\n"),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn names_that_do_not_exist_are_refused_with_those_that_are_near() {
+    let text = cluster(AT_ONCE, &node("worker-1", "small", 2, "", ""));
+    for (subject, name, words) in [
+        (
+            "node",
+            "worker-2",
+            "there is no node worker-2 in the snapshot; did you mean worker-1?",
+        ),
+        (
+            "nodepool",
+            "genral",
+            "there is no NodePool genral in the snapshot; did you mean general?",
+        ),
+        (
+            "nodeclaim",
+            "c-worker-2",
+            "there is no NodeClaim c-worker-2 in the snapshot, nor in its plan, which has none; did you mean c-worker-1?",
+        ),
+    ] {
+        let ran = explained(subject, name, &text);
+        assert_eq!((ran.code, ran.error()), (1, words));
+    }
+}

@@ -1,0 +1,225 @@
+//! Events on a Policy: one for each change of what its status says of its module, and one for each way in which that fails.
+
+use plimsoll_api::kinds::{Condition, PolicyStatus};
+use plimsoll_policy::{Fault, Hook};
+
+/// An event to be written on a Policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Said {
+    /// In Pascal case, as the reason of the condition where it tells of one.
+    pub(super) reason: String,
+    pub(super) message: String,
+    pub(super) is_warning: bool,
+}
+
+/// Reasons of a policy that does not serve because nobody asked for it, or nobody has looked yet.
+const UNTOLD: [&str; 2] = ["Off", "Pending"];
+/// Reason of an event about a call that failed.
+const FAILED: &str = "PolicyFailed";
+
+/// News in a status against the one before it.
+pub(super) fn of_change(before: Option<&PolicyStatus>, after: &PolicyStatus) -> Vec<Said> {
+    let was = |kind: &str| before.and_then(|status| condition(status, kind));
+    let mut said = Vec::new();
+    if let Some(ready) = condition(after, "Ready") {
+        let is_same = was("Ready").is_some_and(|own| is_alike(own, ready));
+        if ready.status != "True" {
+            if !is_same && !UNTOLD.contains(&ready.reason.as_str()) {
+                said.push(warning(ready));
+            }
+        } else if !is_same || before.is_some_and(|status| serves_another(status, after)) {
+            said.push(serves(ready, after));
+        }
+    }
+    if let Some(conflict) = condition(after, "Conflicting")
+        && conflict.status == "True"
+        && !was("Conflicting").is_some_and(|own| is_alike(own, conflict))
+    {
+        said.push(warning(conflict));
+    }
+    said
+}
+
+/// A module failed in a way that it had not before; what is done instead.
+pub(super) fn of_fault(module: &str, fault: &Fault, instead: &str) -> Said {
+    Said {
+        reason: FAILED.to_owned(),
+        message: format!("module {module} failed: {fault}; {instead}"),
+        is_warning: true,
+    }
+}
+
+/// The way out where a module does not answer; `behind` is the last good module, where there is one that may stand in.
+pub(super) fn instead(hook: Hook, vetoes: bool, behind: Option<&str>) -> String {
+    match (hook, behind) {
+        (Hook::Rank, _) if vetoes => {
+            "nothing is bought for its pools without its answer".to_owned()
+        }
+        (_, Some(behind)) => format!("its last good module {behind} decides"),
+        (Hook::Rank, None) => "list prices are taken for its pools".to_owned(),
+        (Hook::Consolidate, None) => "no node of its pools is consolidated".to_owned(),
+        (Hook::Budget, None) => "only drift goes on in its pools, as declared".to_owned(),
+    }
+}
+
+fn condition<'s>(status: &'s PolicyStatus, kind: &str) -> Option<&'s Condition> {
+    status.conditions.iter().find(|own| own.kind == kind)
+}
+
+fn is_alike(one: &Condition, other: &Condition) -> bool {
+    let said = |own: &Condition| (own.status.clone(), own.reason.clone(), own.message.clone());
+    said(one) == said(other)
+}
+
+/// `true` if another module, or the same with other settings, serves.
+fn serves_another(before: &PolicyStatus, after: &PolicyStatus) -> bool {
+    let serves = |status: &PolicyStatus| {
+        let newest = status.last_good.first().cloned();
+        (status.served_digest.clone(), newest)
+    };
+    serves(before) != serves(after)
+}
+
+fn serves(ready: &Condition, after: &PolicyStatus) -> Said {
+    let module = after.serving.as_deref().unwrap_or("of this policy");
+    let does = if ready.reason == "Shadowing" {
+        "is asked in shadow"
+    } else {
+        "serves"
+    };
+    let more = match ready.message.as_str() {
+        "" => String::new(),
+        more => format!("; {more}"),
+    };
+    Said {
+        reason: ready.reason.clone(),
+        message: format!("module {module} {does}{more}"),
+        is_warning: false,
+    }
+}
+
+fn warning(condition: &Condition) -> Said {
+    Said {
+        reason: condition.reason.clone(),
+        message: condition.message.clone(),
+        is_warning: true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_api::kinds::RememberedModule;
+    use plimsoll_policy::Outcome;
+
+    use super::*;
+
+    fn status(ready: (&str, &str, &str), digest: &str, conflict: &str) -> PolicyStatus {
+        let condition = |kind: &str, (status, reason, message): (&str, &str, &str)| Condition {
+            kind: kind.to_owned(),
+            status: status.to_owned(),
+            reason: reason.to_owned(),
+            message: message.to_owned(),
+            last_transition_time: None,
+            observed_generation: None,
+        };
+        let is_conflict = if conflict.is_empty() { "False" } else { "True" };
+        PolicyStatus {
+            conditions: vec![
+                condition("Ready", ready),
+                condition("Conflicting", (is_conflict, "ServedByAnother", conflict)),
+            ],
+            serving: Some(format!("{digest} (1)")),
+            served_digest: Some(digest.to_owned()),
+            last_good: vec![RememberedModule {
+                digest: digest.to_owned(),
+                ..RememberedModule::default()
+            }],
+            ..PolicyStatus::default()
+        }
+    }
+
+    fn told(before: Option<&PolicyStatus>, after: &PolicyStatus) -> Vec<String> {
+        let said = of_change(before, after).into_iter();
+        said.map(|said| format!("{}: {}", said.reason, said.message))
+            .collect()
+    }
+
+    const SERVES: (&str, &str, &str) = ("True", "Serving", "");
+
+    #[test]
+    fn a_change_is_told_once() {
+        let first = status(SERVES, "a", "");
+        assert_eq!(told(None, &first), ["Serving: module a (1) serves"]);
+        assert!(told(Some(&first), &first).is_empty());
+        let next = status(SERVES, "b", "");
+        assert_eq!(told(Some(&first), &next), ["Serving: module b (1) serves"]);
+        let refused = status(("False", "ImportsForbidden", "it imports"), "b", "");
+        assert_eq!(
+            told(Some(&next), &refused),
+            ["ImportsForbidden: it imports"]
+        );
+        assert!(told(Some(&refused), &refused).is_empty());
+        // The module that had served all along, again.
+        assert_eq!(
+            told(Some(&refused), &next),
+            ["Serving: module b (1) serves"]
+        );
+    }
+
+    #[test]
+    fn counts_change_nothing_and_other_settings_are_another_module() {
+        let first = status(SERVES, "a", "");
+        let mut later = first.clone();
+        later.calls = 7;
+        assert!(told(Some(&first), &later).is_empty());
+        let settings = &mut later.last_good[0].settings;
+        settings.insert("hours".to_owned(), "2".to_owned());
+        assert_eq!(told(Some(&first), &later).len(), 1);
+    }
+
+    #[test]
+    fn what_was_asked_for_is_no_event_and_a_conflict_is_one() {
+        let off = status(("False", "Off", "its mode is Off"), "a", "");
+        assert!(told(None, &off).is_empty());
+        let (first, held) = (status(SERVES, "a", ""), status(SERVES, "a", "pool x"));
+        assert_eq!(told(Some(&first), &held), ["ServedByAnother: pool x"]);
+        assert!(told(Some(&held), &held).is_empty());
+        assert!(told(Some(&held), &first).is_empty());
+    }
+
+    #[test]
+    fn a_fault_says_what_is_done_instead() {
+        let fault = Fault {
+            outcome: Outcome::Trap,
+            sentence: "it trapped".to_owned(),
+        };
+        let said = |hook, vetoes, behind| of_fault("a (1)", &fault, &instead(hook, vetoes, behind));
+        for (said, ends) in [
+            (
+                said(Hook::Rank, false, None),
+                "list prices are taken for its pools",
+            ),
+            (
+                said(Hook::Rank, false, Some("b")),
+                "its last good module b decides",
+            ),
+            (
+                said(Hook::Rank, true, Some("b")),
+                "nothing is bought for its pools without its answer",
+            ),
+            (
+                said(Hook::Consolidate, false, None),
+                "no node of its pools is consolidated",
+            ),
+            (
+                said(Hook::Budget, false, None),
+                "only drift goes on in its pools, as declared",
+            ),
+        ] {
+            assert_eq!(
+                said.message,
+                format!("module a (1) failed: it trapped; {ends}")
+            );
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Pools that ask by name for a policy which does not serve: the host holds their voluntary disruption, and they are told.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use plimsoll_api::Kind;
+use plimsoll_core::ids::PoolName;
+use plimsoll_core::model::{NamedPolicies, NodePool};
+use plimsoll_kube::event::Notice;
+use plimsoll_policy::{Generation, Hook};
+use tokio::time::sleep;
+
+use super::status::Pools;
+use super::{Common, PAUSE};
+
+/// Reason of the event.
+const REASON: &str = "PolicyMissing";
+
+/// A pool, with the annotation and the policy that it names.
+type Held = (PoolName, &'static str, Arc<str>);
+
+/// Tells each such pool once, until it is held no more.
+pub(super) async fn tell(common: Arc<Common>) {
+    let mut pools = common.given.pools.clone();
+    let mut told = BTreeSet::new();
+    loop {
+        let generation = common.given.generations.current();
+        let held = held(&pools.borrow_and_update(), &generation);
+        for new in held.difference(&told) {
+            common.publish(notice(new));
+        }
+        told = held;
+        tokio::select! {
+            changed = pools.changed() => if changed.is_err() {
+                return;
+            },
+            () = sleep(PAUSE) => {}
+        }
+    }
+}
+
+fn held(pools: &Pools, generation: &Generation) -> BTreeSet<Held> {
+    let of = |pool: &Arc<NodePool>| {
+        let (hook, policy) = generation.missing(pool)?;
+        let annotation = match hook {
+            Hook::Rank => NamedPolicies::RANK,
+            Hook::Consolidate => NamedPolicies::CONSOLIDATE,
+            Hook::Budget => NamedPolicies::BUDGET,
+        };
+        Some((pool.name.clone(), annotation, Arc::clone(policy)))
+    };
+    pools.values().filter_map(of).collect()
+}
+
+fn notice((pool, annotation, policy): &Held) -> Notice {
+    let message = format!(
+        "annotation {annotation} names policy {policy}, which does not serve; none of the pool's nodes goes for consolidation, emptiness or drift until it does or the annotation is taken off"
+    );
+    tracing::warn!(pool = pool.as_str(), "{message}");
+    Notice::warning(Kind::NodePool, "", pool.as_str(), REASON, message)
+}

@@ -1,0 +1,97 @@
+//! Groups of pods that no rule tells apart, and the steps by which their wishes are given up.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::bits::Bits;
+use crate::model::{PodSpec, Toleration};
+use crate::requirement::Requirements;
+use crate::schedule::topology::{CountedBy, GroupView, TopologyModel};
+
+/// Pods that no rule tells apart.
+#[derive(Clone)]
+pub(crate) struct PodGroup {
+    /// Specification that all of its pods share.
+    pub(crate) spec: Arc<PodSpec>,
+    /// The same as amounts per axis.
+    pub(crate) request: Box<[i64]>,
+    /// Steps of relaxation, the first with all wishes.
+    pub(crate) levels: Vec<Level>,
+    /// Topology groups that select them.
+    pub(crate) selected: Vec<usize>,
+    /// Inverse groups that they own.
+    pub(crate) inverse: Vec<usize>,
+    /// Alternatives that their volumes allow, of which a node satisfies at least one; empty where volumes ask for nothing.
+    pub(crate) alternatives: Vec<Requirements>,
+}
+
+/// Wishes and rules of a group at one step of relaxation.
+#[derive(Clone)]
+pub(crate) struct Level {
+    /// Requirements on the node's labels.
+    pub(crate) requirements: Requirements,
+    /// Tolerations of the pods, with those that relaxation adds.
+    pub(crate) tolerations: Vec<Toleration>,
+    /// Topology groups they own.
+    pub(crate) owned: Vec<usize>,
+    /// Keys that matter to them, host names apart.
+    pub(crate) keys: Vec<usize>,
+    /// Domains that their strict requirements allow, per key.
+    pub(crate) domains: Vec<Bits>,
+    /// Rows that labels, taints and ports open to them, per alternative of their volumes; room is another matter.
+    pub(crate) rows: Vec<Bits>,
+}
+
+impl PodGroup {
+    /// The topology groups that count its pods.
+    pub(crate) fn counted_by(&self) -> CountedBy<'_> {
+        CountedBy {
+            selected: &self.selected,
+            inverse: &self.inverse,
+        }
+    }
+
+    /// The topology groups that its pods own, inverse ones among them.
+    pub(super) fn rules(&self) -> impl Iterator<Item = usize> + '_ {
+        let owned = self.levels.iter().flat_map(|level| &level.owned);
+        owned.chain(&self.inverse).copied()
+    }
+
+    /// The same group where nobody has these rules.
+    pub(super) fn without(&self, rules: &BTreeSet<usize>, model: &TopologyModel) -> Self {
+        let stays = |rule: &&usize| !rules.contains(rule);
+        let selected: Vec<usize> = self.selected.iter().filter(stays).copied().collect();
+        let mut result = self.clone();
+        for level in &mut result.levels {
+            let groups = level.owned.iter().chain(&selected).chain(&self.inverse);
+            let keys = model.keys_of(groups);
+            let domains = |key: &usize| level.keys.iter().position(|have| have == key);
+            let domains = keys.iter().filter_map(domains);
+            let domains = domains.map(|at| level.domains[at].clone()).collect();
+            (level.keys, level.domains) = (keys, domains);
+        }
+        result.selected = selected;
+        result
+    }
+
+    /// Ways to buy, out of so many, that are open to its pods once they have given up what they can; room is another matter.
+    pub(crate) fn open(&self, of: usize) -> Bits {
+        let mut open = Bits::none(of);
+        let last = self.levels.last().into_iter();
+        for rows in last.flat_map(|level| &level.rows) {
+            open.join(rows);
+        }
+        open
+    }
+
+    /// The part of the group that topology reads at a step.
+    pub(crate) fn view(&self, level: usize) -> GroupView<'_> {
+        let level = &self.levels[level];
+        GroupView {
+            owned: &level.owned,
+            selected: &self.selected,
+            keys: &level.keys,
+            domains: &level.domains,
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Volumes attached to nodes: what the end of a machine waits for, and nothing else asks for. So no change of them is one that decisions
+//! can tell.
+
+use std::sync::Arc;
+
+use super::Cluster;
+use crate::ids::NodeName;
+use crate::model::{Version, VolumeAttachment};
+
+impl Cluster {
+    /// The volumes attached to a node, by name of the attachment.
+    pub fn attached_to(&self, node: &NodeName) -> impl Iterator<Item = &Arc<VolumeAttachment>> {
+        let names = self.attached.get(node).into_iter().flatten();
+        names.filter_map(|name| self.stores.attachments.get(name))
+    }
+
+    pub(super) fn apply_attachment(
+        &mut self,
+        attachment: &Arc<VolumeAttachment>,
+        version: Version,
+    ) -> bool {
+        let attachments = &mut self.stores.attachments;
+        if let Some(before) = attachments.apply(Arc::clone(attachment), version) {
+            if let Some(before) = before {
+                self.unindex_attachment(&before);
+            }
+            let names = self.attached.entry(attachment.node.clone()).or_default();
+            names.insert(Arc::clone(&attachment.name));
+            self.touch_by_attachment(&attachment.node);
+        }
+        false
+    }
+
+    pub(super) fn remove_attachment(&mut self, name: &Arc<str>, version: Version) -> bool {
+        if let Some(attachment) = self.stores.attachments.remove(name, version) {
+            self.unindex_attachment(&attachment);
+        }
+        false
+    }
+
+    fn unindex_attachment(&mut self, attachment: &VolumeAttachment) {
+        let VolumeAttachment { name, node, .. } = attachment;
+        if let Some(names) = self.attached.get_mut(node) {
+            names.remove(name);
+            if names.is_empty() {
+                self.attached.remove(node);
+            }
+        }
+        self.touch_by_attachment(node);
+    }
+
+    /// A volume came to a node or left it: of use only where the node goes.
+    fn touch_by_attachment(&mut self, node: &NodeName) {
+        if self.is_orphan(node) {
+            self.touched.orphans.insert(node.clone());
+        } else if self.is_deleting(node) {
+            let claim = self.claim_on(node).map(|claim| claim.name.clone());
+            self.touched.claims_of_pods.extend(claim);
+        }
+    }
+}

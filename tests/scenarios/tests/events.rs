@@ -1,0 +1,155 @@
+//! Events that people and other programs know from the incumbent: on pods that are moved or ask not to be, and on pools of which no node may
+//! go.
+
+use plimsoll_core::action::{Action, Answer, ObjectKey, Outcome, Purpose};
+use plimsoll_core::disrupt;
+use plimsoll_core::engine::Input;
+use plimsoll_core::ids::Uid;
+use plimsoll_core::model::{
+    Budget, BudgetNodes, ClaimPhase, DoNotDisrupt, Effect, Object, Pod, PodPhase, Version,
+};
+use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_oracles::fixture::{
+    Amounts, CAPACITY_TYPE, ClusterFixture, NodeFixture, OnDemand, PoolFixture, ZONE_1, cluster,
+    instance_type, node, pod, pool,
+};
+
+use super::driven::{Driven, consider, ordered};
+
+const START: Timestamp = Timestamp::from_millis(1_000_000_000);
+const MINUTE: Span = Span::from_secs(60);
+
+fn ours() -> NodeFixture {
+    let ours = node("n1").managed("general").of_type("four").cpu(4000);
+    let ours = ours.memory_mib(16_384).pods(110).zone(ZONE_1);
+    let ours = ours.label(CAPACITY_TYPE, "on-demand");
+    ours.phase(ClaimPhase::Initialized)
+}
+
+fn world(pool: PoolFixture, node: NodeFixture) -> ClusterFixture {
+    let sold = instance_type("four").cpu(4000).memory_mib(16_384).pods(110);
+    let sold = sold.no_overhead().price(0.2).offered(ZONE_1, OnDemand);
+    cluster().pool(pool).sells(sold).node(node)
+}
+
+fn resting() -> PoolFixture {
+    pool("general").with(|pool| pool.disruption.consolidate_after = None)
+}
+
+impl Driven {
+    /// Reports about pods and pools since the last look: the object and the reason.
+    fn told(&mut self) -> Vec<(String, String)> {
+        let actions = std::mem::take(&mut self.actions).into_iter();
+        let pods = self.engine.cluster().pods.objects();
+        let name = |uid: &Uid| {
+            let mut pods = pods.iter();
+            let pod = pods.find(|pod| pod.uid == *uid);
+            pod.map_or_else(|| uid.to_string(), |pod| pod.name.name.to_string())
+        };
+        let told = actions.filter_map(|action| match action {
+            Action::Report(event) => match event.object {
+                ObjectKey::Pod(uid) => Some((name(&uid), event.reason.to_string())),
+                ObjectKey::Pool(pool) => Some((pool.to_string(), event.reason.to_string())),
+                _ => None,
+            },
+            _ => None,
+        });
+        told.collect()
+    }
+
+    /// Time passes with nothing but its own wakes.
+    fn wait(&mut self, span: Span) {
+        let end = self.now + span;
+        while let Some(wake) = self.engine.next_wake().filter(|wake| *wake <= end) {
+            self.now = wake.max(self.now + Span::from_millis(1));
+            self.hand_in(Input::Tick);
+        }
+        self.now = end;
+        self.hand_in(Input::Tick);
+    }
+}
+
+fn told(name: &str, reason: &str) -> Vec<(String, String)> {
+    vec![(name.to_owned(), reason.to_owned())]
+}
+
+#[test]
+fn an_owner_is_told_once_of_a_wish_that_means_nothing_and_of_the_time_that_one_lasts() {
+    let wishes = |name: &str, wish: DoNotDisrupt| {
+        pod(name).on("n1").with(move |pod: &mut Pod| {
+            pod.phase = PodPhase::Running;
+            pod.started = Some(START);
+            pod.do_not_disrupt = wish.clone();
+        })
+    };
+    let fixture = world(resting(), ours())
+        .pod(wishes("vague", DoNotDisrupt::Malformed("soon".into())))
+        .pod(wishes("batch", DoNotDisrupt::For(Span::from_secs(600))))
+        .pod(wishes("quiet", DoNotDisrupt::Always));
+    let mut driven = Driven::start(fixture, START);
+    let at_first = [
+        told("batch", "DoNotDisruptUntil"),
+        told("vague", "InvalidDoNotDisruptAnnotation"),
+    ];
+    assert_eq!(driven.told(), at_first.concat());
+    driven.wait(Span::from_secs(599));
+    assert_eq!(driven.told(), []);
+    driven.wait(MINUTE);
+    let reason = "DoNotDisruptGracePeriodElapsed";
+    assert_eq!(driven.told(), told("batch", reason));
+    driven.wait(Span::from_secs(3600));
+    assert_eq!(driven.told(), []);
+}
+
+#[test]
+fn a_pod_that_is_evicted_is_told_so() {
+    let leaving = ours().taint("karpenter.sh/disrupted", "", Effect::NoSchedule);
+    let leaving = leaving.with(|node| node.deleting = Some(START));
+    let evicted = |grace: Option<Span>| {
+        let web = pod("web")
+            .on("n1")
+            .with(|pod| pod.phase = PodPhase::Running);
+        let fixture = world(resting(), leaving.clone()).pod(web);
+        let fixture = fixture.with_claims(|claim| {
+            claim.deleting = Some(START);
+            claim.termination_grace = grace;
+        });
+        let mut driven = Driven::start(fixture, START);
+        let order = driven.next(MINUTE, |action| ordered(action, Purpose::Evict));
+        let order = order.expect("it is evicted");
+        driven.told();
+        driven.hand_in(Input::Outcome(order.id, Outcome::Done(Answer::Nothing)));
+        driven.told()
+    };
+    assert_eq!(evicted(None), told("web", "Evicted"));
+    let short = Some(Span::from_secs(10));
+    assert_eq!(evicted(short), told("web", "Disrupted"));
+}
+
+#[test]
+fn a_pool_whose_budget_lets_no_node_go_is_told_so_once() {
+    let none = Budget {
+        nodes: BudgetNodes::Count(0),
+        reasons: Vec::new(),
+        schedule: None,
+        duration: None,
+    };
+    let general = pool("general").with(|pool| {
+        pool.disruption.consolidate_after = Some(Span::ZERO);
+        pool.disruption.budgets = vec![none];
+    });
+    let mut driven = Driven::start(world(general, ours()), START);
+    let mut reports = Vec::new();
+    for name in ["first", "second"] {
+        let request = driven.next(MINUTE, consider);
+        let request = request.expect("a decision is asked for");
+        let decision = disrupt::consider(&request.snapshot, &request.question);
+        driven.told();
+        driven.hand_in(Input::Considered(request.id, Box::new(decision)));
+        reports.extend(driven.told());
+        // A node of nobody's, so that there is reason to look again.
+        let other = cluster().node(node(name)).parts().0.nodes.remove(0);
+        driven.hand_in(Input::Applied(Object::Node(other), Version(2)));
+    }
+    assert_eq!(reports, told("general", "DisruptionBlocked"));
+}
