@@ -108,7 +108,7 @@ bench-rest: toolchain ## 2,000 nodes and 20,000 pods in the lab to which nothing
 	$(CARGO) build --locked --quiet --bin plimsoll --bin rest
 	"$(built)/rest"
 
-conformance: toolchain ## the incumbent's regression suite against plimsoll in the lab, spec by spec; SPECS is all, 'some COUNT SEED' or 'focus PATTERN'
+conformance: toolchain ## the incumbent's regression suite against plimsoll in the lab, spec by spec; SPECS is all, 'some COUNT SEED', 'short COUNT SEED' or 'focus PATTERN'
 	$(CARGO) build --locked --quiet --bin plimsoll --bin conformance
 	"$(built)/conformance" --serve "$(built)/plimsoll" $(or $(SPECS),all)
 

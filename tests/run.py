@@ -26,7 +26,8 @@ LIVE = {"plimsoll-conformance", "plimsoll-lab"}
 # Programs of other packages that do the same.
 LIVE_PROGRAMS = {"live"}
 # Programs of others that tests start, built from Go modules once per machine.
-GO = ["tests/lab/build.sh", "tests/lab/helm.sh", "tests/lab/karpenter.sh", "tests/peers/build.sh"]
+GO = ["tests/lab/build.sh", "tests/lab/helm.sh", "tests/lab/karpenter.sh", "tests/peers/build.sh",
+      "tests/conformance/suite/build.sh"]
 LANES = 2
 # Tests of one such program that run at the same time: they leave most of a processor to others.
 LIVE_THREADS = 6

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 /// Shown where the arguments are wrong.
 pub(crate) const USAGE: &str =
-    "usage: conformance --serve PROGRAM [OPTION]... (all | some COUNT SEED | focus PATTERN)
+    "usage: conformance --serve PROGRAM [OPTION]... (all | some COUNT SEED | short COUNT SEED | focus PATTERN)
 
   --serve PROGRAM        plimsoll
   --gates NAME=BOOL,...  its feature gates
   --limit SECONDS        the longest that a spec may take
 
-PATTERN is a regular expression of Go; a spec's name is \"Regression \" and the texts around it.";
+Short specs take two minutes at most. PATTERN is a regular expression of Go; a spec's name is \"Regression \" and the texts around it.";
 
 /// Gates that the suite needs.
 const GATES: &str = "NodeRepair=true,StaticCapacity=true,CapacityBuffer=true";
@@ -25,6 +25,13 @@ pub(crate) enum Specs {
     All,
     /// So many, chosen by a seed.
     Some {
+        /// How many.
+        count: usize,
+        /// The same seed chooses the same.
+        seed: u64,
+    },
+    /// So many of those that take two minutes at most, chosen by a seed.
+    Short {
         /// How many.
         count: usize,
         /// The same seed chooses the same.
@@ -85,9 +92,13 @@ fn specs(choice: &str, more: &mut impl Iterator<Item = String>) -> Result<Specs,
             count: number(&value("number of specs")?)?,
             seed: number(&value("seed")?)?,
         }),
+        "short" => Ok(Specs::Short {
+            count: number(&value("number of specs")?)?,
+            seed: number(&value("seed")?)?,
+        }),
         "focus" => Ok(Specs::Focus(value("pattern")?)),
         _ => Err(format!(
-            "\"{choice}\" is no choice of specs; expected all, some or focus"
+            "\"{choice}\" is no choice of specs; expected all, some, short or focus"
         )),
     }
 }
@@ -112,6 +123,10 @@ mod tests {
         assert_eq!(asked.limit, Duration::from_mins(1));
         assert_eq!(asked.specs, Specs::Some { count: 10, seed: 7 });
         assert_eq!(
+            read("--serve p short 6 1").unwrap().specs,
+            Specs::Short { count: 6, seed: 1 }
+        );
+        assert_eq!(
             read("--serve p focus Drift").unwrap().specs,
             Specs::Focus("Drift".to_owned())
         );
@@ -124,7 +139,7 @@ mod tests {
             ("--serve p", "no specs are named"),
             (
                 "--serve p every",
-                "\"every\" is no choice of specs; expected all, some or focus",
+                "\"every\" is no choice of specs; expected all, some, short or focus",
             ),
             (
                 "--serve p some ten 1",

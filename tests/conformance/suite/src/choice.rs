@@ -1,5 +1,22 @@
 //! A choice of specs by a seed: the same on every machine, and in the suite's order.
 
+/// Parts of the names of specs that take more than two minutes, up to fifteen: they wait for a time-out, or watch that nothing happens.
+const LONG: [&str; 8] = [
+    "Chaos Runaway",
+    "Drift Failure",
+    "after the registration timeout",
+    "drain pods on a node in order",
+    "has a pre-stop hook",
+    "garbage collect an Instance",
+    "not go over limit during concurrent changes",
+    "respect node limits when provisioning",
+];
+
+/// `true` if a spec takes no more than two minutes.
+pub(crate) fn is_short(name: &str) -> bool {
+    !LONG.iter().any(|part| name.contains(part))
+}
+
 /// At most `count` of the names. Each name has a number that hangs on it and the seed alone; those with the least are chosen, so that a
 /// spec that is new to the suite changes no more than one of them.
 pub(crate) fn some(names: Vec<String>, count: usize, seed: u64) -> Vec<String> {

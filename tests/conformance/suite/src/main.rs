@@ -98,6 +98,11 @@ async fn chosen(suite: &Suite, specs: &Specs) -> Result<Vec<String>> {
     let names = match specs {
         Specs::All => suite.names(None).await?,
         Specs::Some { count, seed } => choice::some(suite.names(None).await?, *count, *seed),
+        Specs::Short { count, seed } => {
+            let mut names = suite.names(None).await?;
+            names.retain(|name| choice::is_short(name));
+            choice::some(names, *count, *seed)
+        }
         Specs::Focus(pattern) => suite.names(Some(pattern)).await?,
     };
     if names.is_empty() {
