@@ -220,23 +220,17 @@ impl Faults {
 
     fn add(&mut self, ranker: &impl Ranker, asked: &str, fault: Fault, instead: &str) {
         let name = ranker.name();
-        self.notes.push(Note {
-            pool: None,
-            pod: None,
-            text: format!("policy {name} failed to {asked}: {fault}; {instead}"),
-        });
+        self.notes.push(Note::of_plan(format!(
+            "policy {name} failed to {asked}: {fault}; {instead}"
+        )));
         self.faults.push(fault);
     }
 
     fn note_cost_cap(&mut self, ranker: &impl Ranker, instead: &str) {
         let name = ranker.name();
-        self.notes.push(Note {
-            pool: None,
-            pod: None,
-            text: format!(
+        self.notes.push(Note::of_plan(format!(
                 "policy {name}: its plan costs more than {COST_CAP} times the plan at list prices; {instead}"
-            ),
-        });
+            )));
     }
 
     fn on(self, mut plan: Plan, at_policy_prices: bool) -> Decision {

@@ -342,11 +342,7 @@ fn rank_together(
 ) -> Decision {
     let together = Together::of(parts);
     let mut decision = decide_within(&together, snapshot, session);
-    let note = |text: String| Note {
-        pool: None,
-        pod: None,
-        text,
-    };
+    let note = Note::of_plan;
     for failed in together.failures.take() {
         decision.plan.notes.push(note(failed.sentence()));
         decision.faults.push(failed.fault);
@@ -400,11 +396,9 @@ fn rank_with(
 
 /// A decision that was made instead, with what went wrong before.
 fn with_faults(mut decision: Decision, name: &str, failed: Vec<Fault>, instead: &str) -> Decision {
-    let told = failed.iter().map(|fault| Note {
-        pool: None,
-        pod: None,
-        text: format!("policy {name}: {fault}; {instead}"),
-    });
+    let told = failed
+        .iter()
+        .map(|fault| Note::of_plan(format!("policy {name}: {fault}; {instead}")));
     decision.plan.notes.extend(told);
     decision.faults.splice(0..0, failed);
     decision

@@ -1,11 +1,14 @@
 //! A lab with the controller at work in it, for tests: [`Served`] starts both, [`watch`] waits for what is to come, and
-//! [`Served::stop`] hands back all that the engine was told and did.
+//! [`Served::stop`] hands back all that the engine was told and did. [`Stage`] is the lab before, between and after controllers.
 
+pub mod forecast;
 pub mod manifest;
 pub mod watch;
 
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use kube::Client;
@@ -31,14 +34,19 @@ use watch::PATIENCE;
 /// One lab at a time: each is five programs and a controller on the same few cores.
 static TURN: Turn<()> = Turn::const_new(());
 
+/// A lab with our definitions that no controller serves.
+pub struct Stage {
+    client: Client,
+    _lab: Lab,
+    _turn: MutexGuard<'static, ()>,
+}
+
 /// A lab, and the controller serving it.
 pub struct Served {
-    client: Client,
     stop: oneshot::Sender<()>,
     controller: JoinHandle<Result<Fidelity>>,
     recording: Recording,
-    _lab: Lab,
-    _turn: MutexGuard<'static, ()>,
+    stage: Stage,
 }
 
 /// A run that has ended.
@@ -47,28 +55,46 @@ pub struct Course {
     pub fidelity: Fidelity,
     /// The same inputs offline, in which every action, plan and decision was the same, byte by byte.
     pub played: Played,
+    /// Lines of the recording, as [`Line`] reads each.
+    pub recording: Vec<u8>,
 }
 
-impl Served {
-    /// Starts a lab with our definitions, makes these objects, and then serves at the prices of the shipped list-price module,
-    /// which is stored in ConfigMaps and read from there.
-    pub async fn start(objects: &[Value]) -> Result<Self> {
-        Self::start_with(Settings::default(), objects).await
-    }
-
-    /// The same with these settings.
-    pub async fn start_with(settings: Settings, objects: &[Value]) -> Result<Self> {
+impl Stage {
+    /// Starts a lab whose nodes boot within a span, and makes these objects in it.
+    pub async fn start(boot: RangeInclusive<Duration>, objects: &[Value]) -> Result<Self> {
         let turn = TURN.lock().await;
-        let definitions = crd::definitions(crd::Provider::Kwok);
+        let (node_boot, node_boot_most) = boot.into_inner();
         let lab = Lab::start(Options {
-            definitions,
+            definitions: crd::definitions(crd::Provider::Kwok),
+            node_boot,
+            node_boot_most,
             ..Options::default()
         });
         let lab = lab.await?;
-        let client = lab.client();
+        let stage = Self {
+            client: lab.client(),
+            _lab: lab,
+            _turn: turn,
+        };
         for object in objects {
-            apply(&client, object).await?;
+            stage.apply(object).await?;
         }
+        Ok(stage)
+    }
+
+    /// A client with every right.
+    pub fn client(&self) -> Client {
+        self.client.clone()
+    }
+
+    /// Makes or changes an object, by server-side apply.
+    pub async fn apply(&self, object: &Value) -> Result<()> {
+        Ok(apply(&self.client, object).await?)
+    }
+
+    /// Serves at the prices of the shipped list-price module, which is stored in ConfigMaps and read from there.
+    pub async fn serve(self, settings: Settings) -> Result<Served> {
+        let client = self.client();
         let recording = Recording::default();
         let setup = Setup {
             client: client.clone(),
@@ -87,35 +113,57 @@ impl Served {
             // A sender that is gone says stop as well.
             let _ = stopped.await;
         }));
-        Ok(Self {
-            client,
+        Ok(Served {
             stop,
             controller,
             recording,
-            _lab: lab,
-            _turn: turn,
+            stage: self,
         })
+    }
+}
+
+impl Served {
+    /// Starts a lab with our definitions, makes these objects, and then serves at the prices of the shipped list-price module,
+    /// which is stored in ConfigMaps and read from there.
+    pub async fn start(objects: &[Value]) -> Result<Self> {
+        Self::start_with(Settings::default(), objects).await
+    }
+
+    /// The same with these settings.
+    pub async fn start_with(settings: Settings, objects: &[Value]) -> Result<Self> {
+        let stage = Stage::start(Duration::ZERO..=Duration::ZERO, objects).await?;
+        stage.serve(settings).await
     }
 
     /// A client with every right.
     pub fn client(&self) -> Client {
-        self.client.clone()
+        self.stage.client()
     }
 
     /// Makes or changes an object, by server-side apply.
     pub async fn apply(&self, object: &Value) -> Result<()> {
-        Ok(apply(&self.client, object).await?)
+        self.stage.apply(object).await
     }
 
     /// Waits until the controller has written down a line of which this holds.
     pub async fn until_recorded(&self, what: &str, holds: impl Fn(&Line) -> bool) -> Result<()> {
+        let found = |line: Line| holds(&line).then_some(());
+        self.until_found(what, found).await
+    }
+
+    /// What a search of the lines that the controller writes down finds first; it is shown each line once, from the first on.
+    pub async fn until_found<T>(
+        &self,
+        what: &str,
+        mut find: impl FnMut(Line) -> Option<T>,
+    ) -> Result<T> {
         let mut length = self.recording.length.subscribe();
         let mut read = 0;
         let search = async {
             loop {
                 for line in self.recording.lines(&mut read) {
-                    if holds(&serde_json::from_slice(&line)?) {
-                        return Ok(());
+                    if let Some(found) = find(serde_json::from_slice(&line)?) {
+                        return Ok(found);
                     }
                 }
                 length.changed().await?;
@@ -129,12 +177,23 @@ impl Served {
     /// Ends the controller, plays what it wrote down once more without a cluster, and hands back what it did. Prices offline are out of the
     /// core itself instead of the module.
     pub async fn stop(self) -> Result<Course> {
+        Ok(self.leave().await?.1)
+    }
+
+    /// The same, with the lab, where all stays as it is.
+    pub async fn leave(self) -> Result<(Stage, Course)> {
         // The controller may have ended by itself: then its error is the answer.
         let _ = self.stop.send(());
         let fidelity = self.controller.await.context("the controller's task")??;
-        let played = replay(&self.recording.bytes()[..], &native())?;
+        let recording = self.recording.bytes();
+        let played = replay(&recording[..], &native())?;
         anyhow::ensure!(played.fidelity == fidelity, "{:?}", played.fidelity);
-        Ok(Course { fidelity, played })
+        let course = Course {
+            fidelity,
+            played,
+            recording,
+        };
+        Ok((self.stage, course))
     }
 }
 

@@ -188,7 +188,8 @@ impl ControlPlane {
             &programs["kube-controller-manager"],
             &manager,
         )?;
-        let stages = write_stages(self.folder.path(), options.node_boot, options.pod_start)?;
+        let boot = options.node_boot..=options.node_boot_most;
+        let stages = write_stages(self.folder.path(), boot, options.pod_start)?;
         let kwok = [
             format!("--kubeconfig={}", self.credentials.kubeconfig.display()),
             format!("--config={}", stages.display()),

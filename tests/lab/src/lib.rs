@@ -41,8 +41,10 @@ pub use readiness::until;
 /// How a lab is to be.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// From the creation of a fake node to its being Ready.
+    /// From the creation of a fake node to its being Ready, at least.
     pub node_boot: Duration,
+    /// The same at most: each node draws its time between both. No more than the least where this is less.
+    pub node_boot_most: Duration,
     /// From a pod's binding to its being Ready.
     pub pod_start: Duration,
     /// Folders of CRD manifests (`*.yaml`, `*.yml`, `*.json`) to apply and wait for.
@@ -60,6 +62,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             node_boot: Duration::ZERO,
+            node_boot_most: Duration::ZERO,
             pod_start: Duration::ZERO,
             crds: Vec::new(),
             definitions: Vec::new(),

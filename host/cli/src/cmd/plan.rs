@@ -67,11 +67,7 @@ pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
 
 /// Adds what is known of pods and claims before and after the plan: places promised to pods, ceilings that hold claims back.
 fn note_found(found: &mut Engine, snapshot: &Snapshot, plan: &mut Plan) {
-    let note = |text| Note {
-        pool: None,
-        pod: None,
-        text,
-    };
+    let note = Note::of_plan;
     let promised = found.promised_pods(snapshot.now).len();
     if promised > 0 {
         let pods = counted(promised, "pod");

@@ -67,7 +67,8 @@ impl Engine {
                 (None, None) => continue,
             };
             if self.told_pods.notes.insert(note.clone()) {
-                actions.push(report(object, "SchedulingNote", note.text.clone(), now));
+                let reason = note.kind.reason();
+                actions.push(report(object, reason, note.text.clone(), now));
             }
         }
     }

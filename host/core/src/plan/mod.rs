@@ -299,4 +299,49 @@ pub struct Note {
     pub pod: Option<ObjectName>,
     /// The note in words.
     pub text: String,
+    /// As what it is told to people.
+    #[serde(default)]
+    pub kind: NoteKind,
+}
+
+/// Remarks by the Event that tells them.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+pub enum NoteKind {
+    /// A remark: `SchedulingNote`.
+    #[default]
+    Remark,
+    /// A pool's requirements leave no instance type, or fewer than it wants to choose from: `NoCompatibleInstanceTypes`.
+    NoCompatibleInstanceTypes,
+}
+
+impl Note {
+    /// A remark about the plan as a whole.
+    pub fn of_plan(text: String) -> Self {
+        Self {
+            pool: None,
+            pod: None,
+            text,
+            kind: NoteKind::Remark,
+        }
+    }
+
+    /// A remark about what a pool adds to the plan.
+    pub fn of_pool(pool: PoolName, text: String) -> Self {
+        Self {
+            pool: Some(pool),
+            ..Self::of_plan(text)
+        }
+    }
+}
+
+impl NoteKind {
+    /// The reason of its Event.
+    pub const fn reason(self) -> &'static str {
+        match self {
+            Self::Remark => "SchedulingNote",
+            Self::NoCompatibleInstanceTypes => "NoCompatibleInstanceTypes",
+        }
+    }
 }

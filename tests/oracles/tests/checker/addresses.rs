@@ -33,11 +33,10 @@ fn nodes_and_pods_with_an_address_of_their_own_count() {
     let short = world(2, PackingMode::Price).snapshot();
     breaks(&short, &apart(&short), &[Rule::FreeAddresses]);
     let mut said = apart(&short);
-    said.notes.push(Note {
-        pool: Some("general".into()),
-        pod: None,
-        text: "guard on free subnet addresses yields for 1 address(es)".to_owned(),
-    });
+    said.notes.push(Note::of_pool(
+        "general".into(),
+        "guard on free subnet addresses yields for 1 address(es)".to_owned(),
+    ));
     passes(&short, &said);
 }
 

@@ -204,11 +204,10 @@ fn a_machine_to_buy_attaches_what_its_type_does_in_every_way_it_names() {
         &[Rule::AttachSlots],
     );
     let mut said = both_on(&priced, &["one"]);
-    said.notes.push(Note {
-        pool: Some("general".into()),
-        pod: None,
-        text: "guard on volumes per node yields for 1 volume(s)".to_owned(),
-    });
+    said.notes.push(Note::of_pool(
+        "general".into(),
+        "guard on volumes per node yields for 1 volume(s)".to_owned(),
+    ));
     passes(&priced, &said);
     for lenient in [
         world(PackingMode::Price, false),

@@ -23,7 +23,7 @@ use crate::schedule::offers::Stock;
 use crate::schedule::offers::axes::Axes;
 use crate::schedule::offers::rows::{Rows, open_keys};
 use crate::schedule::offers::templates::{Template, templates};
-use crate::schedule::offers::unused::unused_notes;
+use crate::schedule::offers::unused::{unsold, unused_notes};
 use crate::schedule::pods::eligible::{Eligible, queue_order, waiting};
 use crate::schedule::pods::relax::{Wishes, steps};
 use crate::schedule::pods::volumes;
@@ -174,7 +174,8 @@ pub(crate) fn compile_batch<'s>(
         &keys,
         &builder,
     );
-    let unused = unused_notes(snapshot, &offers.overlaid);
+    let mut notes = unused_notes(snapshot, &offers.overlaid);
+    notes.extend(unsold(snapshot, &offers, &templates));
     let mut sale = Sale::new(snapshot, offers, templates, &axes, supply);
     let (templates, rows) = (&sale.templates, &mut sale.rows);
     let counted = CountInputs {
@@ -204,7 +205,7 @@ pub(crate) fn compile_batch<'s>(
         existing,
         removal,
         refused,
-        notes: unused,
+        notes,
     }
 }
 

@@ -12,6 +12,7 @@ use crate::bits::Bits;
 use crate::catalogue::Catalogue;
 use crate::labels::LabelKey;
 use crate::schedule::offers::axes::fits;
+use crate::schedule::offers::templates::Template;
 use crate::snapshot::MinValuesPolicy;
 
 /// Least number of distinct values, by key.
@@ -38,7 +39,12 @@ pub(crate) fn of_new(compiled: &Compiled<'_>, rows: &Bits, used: &[i64]) -> Opti
 
 /// Minimum values that a template's requirements ask for; empty when they ask for none.
 pub(crate) fn wanted(compiled: &Compiled<'_>, template: usize) -> Minimum {
-    let requirements = compiled.templates[template].requirements.iter();
+    of_template(&compiled.templates[template])
+}
+
+/// The same of a template that is not compiled yet.
+pub(crate) fn of_template(template: &Template) -> Minimum {
+    let requirements = template.requirements.iter();
     requirements
         .filter_map(|requirement| Some((requirement.key().clone(), requirement.min_values()?)))
         .collect()

@@ -78,17 +78,13 @@ fn notes(
     let none = vec![0; left.len()];
     let taken = addresses::beyond(compiled, guards, &none, &plan.nodes);
     zones
-        .map(|zone| Note {
-            pool: None,
-            pod: None,
-            text: format!(
+        .map(|zone| Note::of_plan(format!(
                 "guard on {} holds in zone {}: {} left for new nodes and their pods, {} would have been taken",
                 Guard::FreeAddresses.as_str(),
                 compiled.addresses.zones[zone],
                 left[zone],
                 taken[zone],
-            ),
-        })
+            )))
         .collect()
 }
 

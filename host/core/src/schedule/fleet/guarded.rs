@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::draft::{self, DraftPlan};
 use crate::bits::Bits;
-use crate::ids::{PoolName, Uid};
+use crate::ids::Uid;
 use crate::labels::CAPACITY_TYPE;
 use crate::model::PackingMode;
 use crate::plan::{Note, Plan};
@@ -66,15 +66,13 @@ pub(crate) fn notes(compiled: &Compiled<'_>, candidate: &DraftPlan) -> Vec<Note>
             }),
             _ => None,
         };
-        Note {
-            pool: Some(compiled.templates[template].pool.name.clone()),
-            pod: None,
-            text: format!(
-                "guard on {} yields {on}: nothing else would hold their pods{}",
-                guard.as_str(),
-                how_large.unwrap_or_default(),
-            ),
-        }
+        let pool = compiled.templates[template].pool.name.clone();
+        let text = format!(
+            "guard on {} yields {on}: nothing else would hold their pods{}",
+            guard.as_str(),
+            how_large.unwrap_or_default(),
+        );
+        Note::of_pool(pool, text)
     };
     let yielded = yielded(compiled, guards, candidate).into_iter();
     yielded.map(note).collect()
@@ -224,18 +222,14 @@ impl GuardCost {
         } else {
             "cost"
         };
-        Note {
-            pool: None::<PoolName>,
-            pod: None,
-            text: format!(
-                "{lead}{what} {verb} {} more than without ({percent}.{tenths} % of the plan){}",
-                self.cost,
-                match self.guard {
-                    Some(Guard::NodeShare) => allowed_sizes(compiled),
-                    _ => String::new(),
-                }
-            ),
-        }
+        Note::of_plan(format!(
+            "{lead}{what} {verb} {} more than without ({percent}.{tenths} % of the plan){}",
+            self.cost,
+            match self.guard {
+                Some(Guard::NodeShare) => allowed_sizes(compiled),
+                _ => String::new(),
+            }
+        ))
     }
 }
 

@@ -182,6 +182,11 @@ impl Stock {
 }
 
 impl PoolOffers {
+    /// Positions of the types that are sold, in the catalogue.
+    pub(crate) fn types(&self) -> impl Iterator<Item = usize> {
+        self.offers.iter().map(|offer| offer.instance_type)
+    }
+
     fn read(
         snapshot: &Snapshot,
         template: &Template,

@@ -51,11 +51,9 @@ struct FirstSupplies {
 /// A remark where some price that was weighed is a model's, no quote being at hand.
 pub(crate) fn modelled(sale: &Sale<'_>) -> Option<Note> {
     let is_model = |row: usize| sale.offering(row).1.price_source == PriceSource::Model;
-    (0..sale.rows.len()).any(is_model).then(|| Note {
-        pool: None,
-        pod: None,
-        text: "spot prices are a model: no quotes were given".to_owned(),
-    })
+    (0..sale.rows.len())
+        .any(is_model)
+        .then(|| Note::of_plan("spot prices are a model: no quotes were given".to_owned()))
 }
 
 /// Cost of a node per hour at an offering's price: the node's own cost is added, and nothing is free.

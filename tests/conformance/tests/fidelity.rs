@@ -1,0 +1,173 @@
+//! Pods land where they were planned, though nodes come in any order and the scheduler tries pods again while they wait.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use k8s_openapi::api::core::v1::{Node, Pod};
+use kube::api::{Patch, PatchParams};
+use kube::{Api, ResourceExt};
+use plimsoll_conformance::Stage;
+use plimsoll_conformance::manifest::{class, deployment, pool};
+use plimsoll_conformance::watch::until;
+use plimsoll_controller::record::Line;
+use plimsoll_core::engine::Input;
+use plimsoll_core::model::Object;
+use plimsoll_core::snapshot::Settings;
+use plimsoll_lab::fake_node;
+use serde_json::{Value, json};
+use tokio::time::interval;
+
+/// From a node's object to its being ready.
+const BOOT: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(12);
+/// How often the scheduler is made to try every pod again.
+const RETRY: Duration = Duration::from_millis(1500);
+
+/// Deployments of unlike sizes, some with rules of their own.
+fn workloads() -> Vec<Value> {
+    let own = |name: &str| json!({"matchLabels": {"app": name}});
+    let spread = |name: &str, key: &str| {
+        json!({"topologySpreadConstraints": [{
+            "maxSkew": 1, "topologyKey": key, "whenUnsatisfiable": "DoNotSchedule", "labelSelector": own(name),
+        }]})
+    };
+    vec![
+        deployment("tiny", 60, "120m", "200Mi", &json!({})),
+        deployment("small", 50, "450m", "900Mi", &json!({})),
+        deployment("middle", 30, "1300m", "2Gi", &json!({})),
+        deployment("large", 12, "3500m", "12Gi", &json!({})),
+        deployment("memory", 16, "250m", "7Gi", &json!({})),
+        deployment(
+            "zonal",
+            20,
+            "700m",
+            "1Gi",
+            &spread("zonal", "topology.kubernetes.io/zone"),
+        ),
+        deployment(
+            "host",
+            12,
+            "900m",
+            "1Gi",
+            &spread("host", "kubernetes.io/hostname"),
+        ),
+    ]
+}
+
+const PODS: usize = 200;
+
+/// A node that holds any pod by its size and none by its taint, so that the scheduler tries all pods again whenever it grows.
+fn lure() -> Result<Value> {
+    let mut lure = serde_json::to_value(fake_node("lure", "1m", "1Mi"))?;
+    lure["apiVersion"] = "v1".into();
+    lure["kind"] = "Node".into();
+    lure["spec"] = json!({"taints": [{"key": "lure", "effect": "NoSchedule"}]});
+    Ok(lure)
+}
+
+/// Lets the lure grow and shrink, for ever.
+async fn retries(nodes: Api<Node>) -> Result<()> {
+    let mut beat = interval(RETRY);
+    loop {
+        for (cpu, memory) in [("64", "512Gi"), ("1m", "1Mi")] {
+            beat.tick().await;
+            let room = json!({"cpu": cpu, "memory": memory, "pods": "500"});
+            let status = Patch::Merge(json!({"status": {"capacity": room, "allocatable": room}}));
+            nodes
+                .patch_status("lure", &PatchParams::default(), &status)
+                .await?;
+        }
+    }
+}
+
+/// Nominations that the scheduler dropped while their pods waited, out of the lines of a recording.
+fn dropped(recording: &[u8]) -> Result<usize> {
+    let mut nominated = BTreeMap::new();
+    let mut dropped = 0;
+    for line in recording
+        .split(|byte| *byte == b'\n')
+        .filter(|it| !it.is_empty())
+    {
+        let Line::Input(_, input) = serde_json::from_slice(line)? else {
+            continue;
+        };
+        let Input::Applied(Object::Pod(pod), _) = *input else {
+            continue;
+        };
+        let was = nominated.insert(pod.name.clone(), pod.nominated.is_some());
+        let is_waiting = pod.node.is_none() && pod.nominated.is_none();
+        dropped += usize::from(is_waiting && was == Some(true));
+    }
+    Ok(dropped)
+}
+
+fn node_of(pod: &Pod) -> Option<&str> {
+    pod.spec.as_ref()?.node_name.as_deref()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pods_that_wait_land_where_planned_however_often_they_are_tried() -> Result<()> {
+    let general = |cpu: &str| pool("general", &json!({"limits": {"cpu": cpu}}));
+    let mut objects = vec![class(), general("0"), lure()?];
+    objects.extend(workloads());
+    let served = Stage::start(BOOT, &objects)
+        .await?
+        .serve(Settings::default())
+        .await?;
+    // All are planned for at once: one that came later might be bound to a node with room to spare before a plan has heard of it.
+    let waits = |line: &Line| match line {
+        Line::Input(_, input) => match input.as_ref() {
+            Input::Solved(_, plan) => plan.claims.is_empty() && plan.unplaced.len() == PODS,
+            _ => false,
+        },
+        _ => false,
+    };
+    served
+        .until_recorded("a plan that leaves all pods waiting", waits)
+        .await?;
+    let nodes: Api<Node> = Api::all(served.client());
+    let retrying = tokio::spawn(retries(nodes));
+    served.apply(&general("1000")).await?;
+    let pods: Api<Pod> = Api::namespaced(served.client(), "default");
+    let all = |pods: &BTreeMap<String, Pod>| {
+        pods.len() == PODS && pods.values().all(|pod| node_of(pod).is_some())
+    };
+    let show = |pod: &Pod| format!("{} on {:?}", pod.name_any(), node_of(pod));
+    until(pods, "all pods to be bound", all, show).await?;
+    let mut heard = BTreeSet::new();
+    let bound = |line| {
+        if let Line::Input(_, input) = line
+            && let Input::Applied(Object::Pod(pod), _) = *input
+            && pod.node.is_some()
+        {
+            heard.insert(pod.name.clone());
+        }
+        (heard.len() == PODS).then_some(())
+    };
+    served
+        .until_found("the bindings of all pods", bound)
+        .await?;
+    retrying.abort();
+    let stopped = retrying.await;
+    assert!(
+        stopped.is_err_and(|error| error.is_cancelled()),
+        "the lure was kept busy"
+    );
+
+    let course = served.stop().await.context("the controller")?;
+    let landed = course.fidelity.pending;
+    let dropped = dropped(&course.recording)?;
+    assert!(
+        dropped > 0,
+        "no attempt of the scheduler took a nomination away"
+    );
+    let all = landed.as_planned + landed.sooner + landed.elsewhere;
+    assert_eq!(all, 200, "{landed:?}");
+    assert!(
+        (landed.as_planned + landed.sooner) * 100 >= all * 99,
+        "{landed:?}, {dropped} nominations dropped"
+    );
+    println!("{landed:?}, {dropped} nominations dropped");
+    Ok(())
+}
