@@ -1,4 +1,6 @@
 //! Lanes: what waits for the API server does not hold up what waits for the cloud, and within a lane the more urgent goes first.
+//!
+//! What nobody waits for takes a part of a lane only: a server that is short of time has it for those that are waited for.
 
 use std::collections::VecDeque;
 
@@ -36,10 +38,15 @@ impl Urgency {
     }
 }
 
+/// The part of a lane that requests of low urgency may take, one in so many.
+const LOW_PART: usize = 8;
+
 /// Requests of one kind, so many at the same time; the most urgent first, and of those in the order in which they came.
 #[derive(Debug)]
 pub(crate) struct Lane<T> {
     free: usize,
+    /// How many more of low urgency may be carried.
+    free_of_low: usize,
     /// By urgency.
     queues: [VecDeque<T>; 3],
 }
@@ -49,6 +56,7 @@ impl<T> Lane<T> {
     pub(crate) fn new(at_once: usize) -> Self {
         Self {
             free: at_once,
+            free_of_low: (at_once / LOW_PART).max(1),
             queues: Default::default(),
         }
     }
@@ -68,14 +76,20 @@ impl<T> Lane<T> {
         if self.free == 0 {
             return None;
         }
-        let next = self.queues.iter_mut().find_map(VecDeque::pop_front);
+        let [high, normal, low] = &mut self.queues;
+        let mut next = high.pop_front().or_else(|| normal.pop_front());
+        if next.is_none() && self.free_of_low > 0 {
+            next = low.pop_front();
+            self.free_of_low -= usize::from(next.is_some());
+        }
         self.free -= usize::from(next.is_some());
         next
     }
 
-    /// One that was begun has ended.
-    pub(crate) fn end(&mut self) {
+    /// One that was begun, of an urgency, has ended.
+    pub(crate) fn end(&mut self, urgency: Urgency) {
         self.free += 1;
+        self.free_of_low += usize::from(urgency == Urgency::Low);
     }
 }
 
@@ -85,6 +99,8 @@ mod tests {
 
     #[test]
     fn the_urgent_go_first_and_no_more_at_once_than_there_is_room_for() {
+        use Urgency::{High, Low, Normal};
+
         let mut lane = Lane::new(2);
         for (one, purpose) in [
             ("b", Purpose::MarkPodEvent),
@@ -99,16 +115,18 @@ mod tests {
             [lane.next(), lane.next(), lane.next()],
             [Some("c"), Some("e"), None]
         );
-        lane.end();
+        lane.end(High);
         assert_eq!([lane.next(), lane.next()], [Some("a"), None]);
-        lane.end();
-        lane.push("f", Urgency::High);
+        lane.end(High);
+        lane.push("f", High);
         assert_eq!(lane.next(), Some("f"));
-        lane.end();
-        lane.end();
-        assert_eq!(
-            [lane.next(), lane.next(), lane.next()],
-            [Some("b"), Some("d"), None]
-        );
+        lane.end(Normal);
+        lane.end(High);
+        // One of two at most is of low urgency.
+        assert_eq!([lane.next(), lane.next()], [Some("b"), None]);
+        lane.push("g", Normal);
+        assert_eq!([lane.next(), lane.next()], [Some("g"), None]);
+        lane.end(Low);
+        assert_eq!([lane.next(), lane.next()], [Some("d"), None]);
     }
 }

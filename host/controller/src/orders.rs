@@ -80,7 +80,7 @@ impl Orders {
             Err(error) => (error.id(), (Outcome::Unknown, Duration::ZERO)),
         };
         let ended = self.known.remove(&id)?;
-        self.lane(&ended).end();
+        self.lane(&ended).end(Urgency::of(ended.purpose));
         let waiting = self.waiting.get_mut(&ended.object);
         if let Some(order) = waiting.and_then(VecDeque::pop_front) {
             self.admit(order);

@@ -77,8 +77,11 @@ fn changed(name: &str, change: &ClaimChange) {
     {
         launched(name, machine);
     }
-    if holds(ConditionType::Registered) {
-        let node = change.node.as_ref().map_or("", |node| node.as_str());
+    // Said once more when the node is complete, then without its name.
+    if holds(ConditionType::Registered)
+        && let Some(node) = &change.node
+    {
+        let node = node.as_str();
         tracing::info!(NodeClaim = name, Node = node, "registered nodeclaim");
     }
     if holds(ConditionType::Initialized) {

@@ -244,7 +244,7 @@ fn a_pod_that_takes_a_place_too_many_of_its_group_is_said_to_be_elsewhere() {
     let sizes = [(9, 1260), (11, 1109), (10, 1506)];
     let crowded = |seed: &u64| {
         let calm = after_an_hour(&sizes, behaviour(*seed, Faults::default()), &[]);
-        let faults = rough_world(90_000, 400_000, 0);
+        let faults = rough_world(300_000, 600_000, 0);
         let rough = after_an_hour(&sizes, behaviour(*seed, faults), &[]);
         rough.launches == calm.launches + 1 && rough.elsewhere > 0
     };

@@ -11,7 +11,7 @@ use crate::state::PromisedTarget;
 use crate::time::{Span, Timestamp};
 
 /// How long a node waits at most for its nominations before pods may use it.
-const NOMINATION_PATIENCE: Span = Span::from_secs(5);
+const NOMINATION_PATIENCE: Span = Span::from_secs(9);
 /// How long a claim is asked for without an answer before its pods are planned anew.
 const CREATION_TIMEOUT: Span = Span::from_secs(60);
 /// The same where the API server will not have it.
@@ -115,6 +115,14 @@ impl Engine {
         }
         if step.deletes != self.notes.get(name).and_then(|own| own.deletes) {
             self.notes.of(name).deletes = step.deletes;
+        }
+        if step.wants_nominations {
+            for group in self
+                .promises
+                .groups_on(&PromisedTarget::Claim(name.clone()))
+            {
+                self.renominate(group, now);
+            }
         }
         let mut wake = step.wake;
         let mut given = BTreeSet::new();

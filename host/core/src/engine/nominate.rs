@@ -10,7 +10,7 @@ use super::Engine;
 use super::group_pace::GroupPace;
 use crate::action::{Action, ObjectKey, Purpose, Request, Write};
 use crate::ids::{ClaimName, NodeName, ObjectName, Uid};
-use crate::lifecycle::{UNREGISTERED_TAINT, Want};
+use crate::lifecycle::{UNREGISTERED_TAINT, Want, is_coming_up};
 use crate::model::{ClaimPhase, Node, Pod, Readiness};
 use crate::snapshot::is_ephemeral;
 use crate::state::{Assignment, GroupId, NOMINATION_WINDOW, PromisedTarget, node_of, target_of};
@@ -57,6 +57,12 @@ impl Nominations {
 
     pub(super) fn holds(&self, pod: &ObjectName) -> bool {
         self.by_pod.contains_key(pod)
+    }
+
+    /// `true` if a pod was nominated to a node before.
+    fn is_for(&self, pod: &Pod, node: &NodeName) -> bool {
+        let held = self.by_pod.get(&pod.name);
+        held.is_some_and(|held| held.node == *node && held.uid == pod.uid)
     }
 
     fn put(&mut self, pod: &Pod, node: &NodeName, group: GroupId) {
@@ -274,8 +280,11 @@ impl Engine {
                 .and_then(|target| node_of(target, &self.cluster));
             match node {
                 Some(node) => {
+                    let was_asked = self.nominations.is_for(&pod, &node);
                     self.nominations.put(&pod, &node, group);
-                    if pod.nominated.as_ref() != Some(&node) {
+                    // Until the node joins nothing can be taken from it: what the scheduler drops meanwhile is asserted then.
+                    let may_wait = was_asked && self.is_coming_up(&node, now);
+                    if pod.nominated.as_ref() != Some(&node) && !may_wait {
                         self.write_nomination(&pod, Some(node.clone()), group, now, actions);
                         let claim = self.cluster.claim_on(&node).map(|claim| claim.name.clone());
                         if let Some(claim) = claim {
@@ -286,6 +295,15 @@ impl Engine {
                 None => self.withdraw(&pod, group, now, actions),
             }
         }
+    }
+
+    /// `true` if a node is waited for before it joins.
+    fn is_coming_up(&self, node: &NodeName, now: Timestamp) -> bool {
+        let claim = self.cluster.claim_on(node);
+        let waits = claim.filter(|claim| claim.phase() < ClaimPhase::Registered);
+        let node = self.cluster.nodes.get(node);
+        let both = waits.zip(node);
+        both.is_some_and(|(claim, node)| is_coming_up(claim, node, now))
     }
 
     /// Takes back a nomination of ours; it is forgotten once the pod no longer carries it.

@@ -38,6 +38,7 @@ pub use launch::PendingLaunch;
 pub(crate) use launch::written_options;
 pub use liveness::{LAUNCH_TIMEOUT, REGISTRATION_TIMEOUT};
 pub use orphan::{OrphanView, step_orphan};
+pub(crate) use register::is_coming_up;
 pub use repair::{UnhealthyNode, first_due, most_unhealthy};
 pub use standing::next_condition;
 use view::is_marked;

@@ -40,12 +40,12 @@ pub(super) fn register(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
         step.change_claim(view, purpose, change);
         return;
     }
-    if !view.nominated {
+    if is_coming_up(claim, node, now) {
+        step.wake_at(node.created + PATIENCE);
         return;
     }
-    let at_latest = node.created + PATIENCE;
-    if now < at_latest && is_coming_up(claim, node) {
-        step.wake_at(at_latest);
+    if !view.nominated {
+        step.wants_nominations = true;
         return;
     }
     let is_unregistered = |taint: &Taint| taint.key.as_ref() == UNREGISTERED_TAINT;
@@ -61,8 +61,12 @@ pub(super) fn register(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     step.change_node(node, Purpose::Register, Some(version), change);
 }
 
-/// `true` if a node is not ready yet, or still carries what passes by itself.
-fn is_coming_up(claim: &NodeClaim, node: &Node) -> bool {
+/// `true` if a node is waited for before it joins: a moment ago it was made, and it is not ready yet or still carries what passes by
+/// itself.
+pub(crate) fn is_coming_up(claim: &NodeClaim, node: &Node, now: Timestamp) -> bool {
+    if now >= node.created + PATIENCE {
+        return false;
+    }
     let taints = merged_taints(claim, node);
     let lack = lack(claim, node, &taints);
     matches!(lack, Some(Lack::Readiness | Lack::EphemeralTaint(_)))

@@ -39,6 +39,8 @@ pub struct Step {
     pub launch: Option<LaunchWish>,
     /// When to look again.
     pub wake: Option<Timestamp>,
+    /// `true` if the node could join now, but for pods that are to be nominated to it.
+    pub wants_nominations: bool,
     /// `true` if the claim has reached its age and stays only because the view is stale.
     pub is_expired: bool,
     /// `true` if the claim goes since its node has not come in time.
