@@ -19,7 +19,7 @@ use plimsoll_sim::{Behaviour, Considered, Delay, Planned, Recording, Run};
 /// How long a forecast looks ahead: every quiet time of these tests is seconds.
 const AHEAD: Span = Span::from_secs(30 * 60);
 
-/// What became of a cluster.
+/// State that a cluster came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// Claims in the end, as pool, instance type, zone and capacity type, with their number.
@@ -101,7 +101,7 @@ impl Listener {
     }
 }
 
-/// What came to be, out of the lines of a recording.
+/// The outcome that came to be, out of the lines of a recording.
 pub fn lived(recording: &[u8]) -> Result<Outcome> {
     let mut listener = Listener::default();
     for line in recording.split(|byte| *byte == b'\n') {
@@ -135,7 +135,7 @@ impl plimsoll_sim::Planner for &mut Observed<'_> {
     }
 }
 
-/// What the simulator says will come of a snapshot, in a cloud whose machines boot in a second and are never taken back.
+/// The outcome that the simulator foretells of a snapshot, in a cloud whose machines boot in a second and are never taken back.
 pub fn simulated(snapshot: &Snapshot, planner: &Planner) -> Outcome {
     let behaviour = Behaviour {
         boot: Delay::always(Span::from_secs(1)),

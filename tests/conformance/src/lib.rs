@@ -151,7 +151,7 @@ impl Served {
         self.until_found(what, found).await
     }
 
-    /// What a search of the lines that the controller writes down finds first; it is shown each line once, from the first on.
+    /// The first find of a search in the lines that the controller writes down; it is shown each line once, from the first on.
     pub async fn until_found<T>(
         &self,
         what: &str,

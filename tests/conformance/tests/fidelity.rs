@@ -106,6 +106,7 @@ fn node_of(pod: &Pod) -> Option<&str> {
     pod.spec.as_ref()?.node_name.as_deref()
 }
 
+/// B05: at least 99 of 100 are bound to the node that they were planned for, or to another before theirs could be used.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pods_that_wait_land_where_planned_however_often_they_are_tried() -> Result<()> {
     let general = |cpu: &str| pool("general", &json!({"limits": {"cpu": cpu}}));

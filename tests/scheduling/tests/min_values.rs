@@ -1,6 +1,7 @@
 //! Distinct values that a claim must leave its launch to choose from.
 
 use plimsoll_core::model::PackingMode;
+use plimsoll_core::plan::NoteKind;
 use plimsoll_core::requirement::Requirement;
 use plimsoll_core::snapshot::MinValuesPolicy;
 use plimsoll_oracles::fixture::*;
@@ -272,4 +273,28 @@ fn counted_pods_leave_open_whether_they_count_where_the_minimum_needs_both() {
     assert_eq!(pools.into_keys().collect::<Vec<_>>(), ["heavy"]);
     let pools = outcome.domains(NODEPOOL, "other");
     assert_eq!(pools.into_keys().collect::<Vec<_>>(), ["light"]);
+}
+
+/// Pools of which a plan says that nothing can be bought.
+fn unsold(cluster: ClusterFixture) -> Vec<(String, String)> {
+    check(cluster.pod(web())).agreed(|run| {
+        let notes = run.plan().notes.iter();
+        let unsold = notes.filter(|note| note.kind == NoteKind::NoCompatibleInstanceTypes);
+        let said =
+            unsold.filter_map(|note| Some((note.pool.as_ref()?.to_string(), note.text.clone())));
+        said.collect()
+    })
+}
+
+#[test]
+fn a_pool_whose_requirements_leave_too_few_types_says_so_and_no_other() {
+    assert_eq!(unsold(two_types(2)), []);
+    let none = two_types(1).pool(pool("none").needs(is_in(ARCH, &["s390x"])));
+    let said = "no available instance type satisfies its requirements and has room for its daemons";
+    assert_eq!(unsold(none), [("none".to_owned(), said.to_owned())]);
+    let few = two_types(1).pool(pool("few").min_values(INSTANCE_TYPE, 3));
+    let said = "its requirements want 3 values of node.kubernetes.io/instance-type to choose from (minValues), and the 2 available instance types that satisfy them have fewer";
+    assert_eq!(unsold(few), [("few".to_owned(), said.to_owned())]);
+    let relaxed = two_types(1).pool(pool("few").min_values(INSTANCE_TYPE, 3));
+    assert_eq!(unsold(best_effort(relaxed)), []);
 }

@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::api::events::v1::Event;
 use kube::Client;
-use kube::api::{Api, ListParams};
+use kube::api::{Api, ListParams, PostParams};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind, Request};
-use plimsoll_lab::{apply, example_class, example_pool, until};
-use serde_json::Value;
+use plimsoll_lab::{apply, example_class, example_pool, pending_pod, until};
+use serde_json::{Value, json};
 
 use super::PATIENCE;
-use super::served::{Asked, Served};
+use super::served::{Asked, Served, is};
 
 /// Columns of a pool's row, as the API server prints them.
 async fn row(client: &Client, pool: &str) -> Result<BTreeMap<String, String>, kube::Error> {
@@ -93,4 +94,40 @@ async fn a_pool_shows_its_nodes_and_one_without_its_class_says_so_until_that_is_
     served.end_pods().await;
     served.until_no_nodes().await;
     until_shown(client, "general", "Nodes", "0").await;
+}
+
+/// A pool that nothing can be bought of, and a pod that asks for a label of which nobody has heard, are told with what is wrong and
+/// leave the others as they are.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn requirements_that_nothing_meets_are_told_on_the_pool_and_the_pod() {
+    let served = Served::start(Asked::default()).await;
+    let client = &served.client;
+    let mut strange = example_pool();
+    strange["metadata"]["name"] = "strange".into();
+    let of_strange = &mut strange["spec"]["template"]["spec"];
+    of_strange["requirements"] =
+        json!([{"key": "kubernetes.io/arch", "operator": "In", "values": ["s390x"]}]);
+    apply(client, &strange).await.expect("applied");
+    let mut lost = pending_pod("lost", "1", "1Gi");
+    let spec = lost.spec.as_mut().expect("a spec");
+    let label = ("example.com/no-such-label".to_owned(), "x".to_owned());
+    spec.node_selector = Some([label].into());
+    let made = served.pods().create(&PostParams::default(), &lost).await;
+    made.expect("a pod");
+
+    let told = served.told("NoCompatibleInstanceTypes", "strange").await;
+    assert!(told.contains("no available instance type"), "{told}");
+    let told = until("the event", PATIENCE, async || {
+        let events: Api<Event> = Api::namespaced(client.clone(), "default");
+        let events = events.list(&ListParams::default()).await?.items;
+        let mut said = events
+            .into_iter()
+            .filter(|event| is(event, "FailedScheduling", "lost"));
+        let ours = said.find_map(|event| event.note.filter(|note| note.contains("pool general")));
+        Ok(ours)
+    });
+    let told = told.await.expect("told");
+    assert!(told.contains("example.com/no-such-label"), "{told}");
+    assert_eq!(served.nodes().await.len(), 0);
+    served.end();
 }

@@ -10,3 +10,4 @@ pub(crate) mod minimum;
 pub(crate) mod node_shares;
 pub(crate) mod pod_group;
 pub(crate) mod sets;
+pub(crate) mod unsold;

@@ -1,15 +1,10 @@
-//! Overlays, buffers and pools that planning does not use, and pools that sell nothing, with the reason.
+//! Overlays, buffers and pools that planning does not use, with the reason.
 
-use std::collections::BTreeSet;
-
-use super::Stock;
-use super::templates::Template;
 use crate::buffer;
 use crate::catalogue::{Catalogues, Overlaid};
 use crate::model::{ClassRef, NodePool};
-use crate::plan::{Note, NoteKind};
-use crate::schedule::batch::minimum;
-use crate::snapshot::{MinValuesPolicy, Snapshot};
+use crate::plan::Note;
+use crate::snapshot::Snapshot;
 
 /// Remarks that hold for any plan: objects that are not used since their setting is off, and those that cannot be.
 pub(crate) fn unused_notes(snapshot: &Snapshot, overlaid: &Overlaid) -> Vec<Note> {
@@ -39,36 +34,6 @@ pub(crate) fn unused_notes(snapshot: &Snapshot, overlaid: &Overlaid) -> Vec<Note
         .chain(unready(snapshot).into_iter().map(note))
         .chain(foreign)
         .collect()
-}
-
-/// A remark for each pool of which nothing can be launched: no type is left, or too few of them where the pool wants to choose.
-pub(crate) fn unsold(snapshot: &Snapshot, offers: &Stock, templates: &[Template]) -> Vec<Note> {
-    let strict = snapshot.settings.min_values == MinValuesPolicy::Strict;
-    let mut notes = Vec::new();
-    for (template, of_pool) in templates.iter().zip(&offers.by_pool) {
-        let types: BTreeSet<usize> = of_pool.types().collect();
-        let wanted = minimum::of_template(template);
-        let text = if types.is_empty() {
-            "no available instance type satisfies its requirements and has room for its daemons"
-                .to_owned()
-        } else if strict && !minimum::is_met_by(&template.catalogue, &wanted, &types) {
-            let wanted = wanted
-                .iter()
-                .map(|(key, least)| format!("{least} values of {key}"));
-            let wanted = wanted.collect::<Vec<_>>().join(" and ");
-            format!(
-                "its requirements want {wanted} to choose from (minValues), and the {} available instance types that satisfy them have fewer",
-                types.len()
-            )
-        } else {
-            continue;
-        };
-        notes.push(Note {
-            kind: NoteKind::NoCompatibleInstanceTypes,
-            ..Note::of_pool(template.pool.name.clone(), text)
-        });
-    }
-    notes
 }
 
 /// Why a pool takes no part, in words.

@@ -1,0 +1,39 @@
+//! Pools of which nothing can be bought, with the reason.
+
+use std::collections::BTreeSet;
+
+use super::minimum;
+use crate::plan::{Note, NoteKind};
+use crate::schedule::offers::Stock;
+use crate::schedule::offers::templates::Template;
+use crate::snapshot::{MinValuesPolicy, Snapshot};
+
+/// A remark for each pool of which nothing can be launched: no type is left, or too few of them where the pool wants to choose.
+pub(crate) fn unsold(snapshot: &Snapshot, offers: &Stock, templates: &[Template]) -> Vec<Note> {
+    let strict = snapshot.settings.min_values == MinValuesPolicy::Strict;
+    let mut notes = Vec::new();
+    for (template, of_pool) in templates.iter().zip(&offers.by_pool) {
+        let types: BTreeSet<usize> = of_pool.types().collect();
+        let wanted = minimum::of_template(template);
+        let text = if types.is_empty() {
+            "no available instance type satisfies its requirements and has room for its daemons"
+                .to_owned()
+        } else if strict && !minimum::is_met_by(&template.catalogue, &wanted, &types) {
+            let wanted = wanted
+                .iter()
+                .map(|(key, least)| format!("{least} values of {key}"));
+            let wanted = wanted.collect::<Vec<_>>().join(" and ");
+            format!(
+                "its requirements want {wanted} to choose from (minValues), and the {} available instance types that satisfy them have fewer",
+                types.len()
+            )
+        } else {
+            continue;
+        };
+        notes.push(Note {
+            kind: NoteKind::NoCompatibleInstanceTypes,
+            ..Note::of_pool(template.pool.name.clone(), text)
+        });
+    }
+    notes
+}
