@@ -25,20 +25,20 @@ use plimsoll_kwok::catalogue;
 use plimsoll_lab::{Lab, Options, apply};
 use plimsoll_policy::{Engine, EngineSettings, Policies, SHA256};
 use serde_json::Value;
-use tokio::sync::{Mutex as Turn, MutexGuard, oneshot, watch as watch_channel};
+use tokio::sync::{Semaphore, SemaphorePermit, oneshot, watch as watch_channel};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use watch::PATIENCE;
 
-/// One lab at a time: each is five programs and a controller on the same few cores.
-static TURN: Turn<()> = Turn::const_new(());
+/// Three labs at a time: each is five programs and a controller on the same few cores, which mostly wait.
+static PLACES: Semaphore = Semaphore::const_new(3);
 
 /// A lab with our definitions that no controller serves.
 pub struct Stage {
     client: Client,
     _lab: Lab,
-    _turn: MutexGuard<'static, ()>,
+    _place: SemaphorePermit<'static>,
 }
 
 /// A lab, and the controller serving it.
@@ -62,7 +62,7 @@ pub struct Course {
 impl Stage {
     /// Starts a lab whose nodes boot within a span, and makes these objects in it.
     pub async fn start(boot: RangeInclusive<Duration>, objects: &[Value]) -> Result<Self> {
-        let turn = TURN.lock().await;
+        let place = PLACES.acquire().await?;
         let (node_boot, node_boot_most) = boot.into_inner();
         let lab = Lab::start(Options {
             definitions: crd::definitions(crd::Provider::Kwok),
@@ -74,7 +74,7 @@ impl Stage {
         let stage = Self {
             client: lab.client(),
             _lab: lab,
-            _turn: turn,
+            _place: place,
         };
         for object in objects {
             stage.apply(object).await?;

@@ -13,6 +13,9 @@ use serde_json::Value;
 use crate::error::LabError;
 use crate::readiness::until;
 
+/// How long a definition may take on a machine that starts several labs at once.
+const PATIENCE: Duration = Duration::from_mins(3);
+
 /// Applies definitions in their order, then waits until each is established and its objects can be listed: for a moment
 /// in between the server says to come again later.
 pub(crate) async fn apply(client: &Client, manifests: &[Value]) -> Result<(), LabError> {
@@ -30,12 +33,12 @@ pub(crate) async fn apply(client: &Client, manifests: &[Value]) -> Result<(), La
     }
     for name in names {
         let what = format!("custom resource {name} to be established");
-        let definition = until(&what, Duration::from_mins(1), async || {
+        let definition = until(&what, PATIENCE, async || {
             Ok(definitions.get_opt(&name).await?.filter(is_established))
         });
         let objects = objects_of(client, &definition.await?);
         let what = format!("objects of custom resource {name} to be listed");
-        until(&what, Duration::from_mins(1), async || {
+        until(&what, PATIENCE, async || {
             let one = ListParams::default().limit(1);
             objects.list_metadata(&one).await.map(Some)
         })
