@@ -46,7 +46,7 @@ mod tests {
 
     #[test]
     fn delays_are_filled_in() {
-        let boot = Duration::from_secs(45)..=Duration::from_secs(60);
+        let boot = Duration::from_secs(45)..=Duration::from_mins(1);
         let text = render(&boot, Duration::from_millis(250));
         assert!(
             text.contains("durationMilliseconds: 45000\n")
