@@ -6,6 +6,7 @@ use std::sync::Arc;
 use plimsoll_api::{Interner, Kind, Object, read};
 use plimsoll_core::labels::Labels;
 use plimsoll_core::model;
+use plimsoll_core::time::Timestamp;
 use serde_json::{Value, json};
 
 const OURS: &str = "karpenter.sh/do-not-disrupt";
@@ -57,4 +58,25 @@ fn a_node_knows_those_that_decisions_read() {
     let node = json!({"metadata": metadata()});
     let own = Labels::from([(Arc::from(OURS), Arc::from("true"))]);
     assert_eq!(known(Kind::Node, &node).1, own);
+}
+
+/// A deadline that cannot be read is none: the claim is read all the same, and whoever drains it writes one that can.
+#[test]
+fn a_deadline_of_a_drain_is_an_instant_or_none() {
+    let deadline = |written: &str| {
+        let annotations = json!({"karpenter.sh/nodeclaim-termination-timestamp": written});
+        let claim = json!({
+            "metadata": {"name": "a", "annotations": annotations}, "spec": {"nodeClassRef": class()},
+        });
+        match known(Kind::NodeClaim, &claim).0 {
+            Object::Whole(model::Object::Claim(claim)) => claim.drained_by,
+            _ => None,
+        }
+    };
+    let at = Timestamp::from_millis(1_767_225_600_000);
+    assert_eq!(deadline("2026-01-01T00:00:00Z"), Some(at));
+    assert_eq!(deadline("2026-01-01T01:00:00+01:00"), Some(at));
+    for unreadable in ["", "soon", "2026-13-01T00:00:00Z", "1767225600"] {
+        assert_eq!(deadline(unreadable), None, "{unreadable:?}");
+    }
 }
