@@ -117,6 +117,7 @@ impl Engine {
             self.notes.of(name).deletes = step.deletes;
         }
         if step.wants_nominations {
+            self.wait_for_nominations(name);
             for group in self
                 .promises
                 .groups_on(&PromisedTarget::Claim(name.clone()))

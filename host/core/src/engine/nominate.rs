@@ -178,7 +178,7 @@ impl Engine {
         now: Timestamp,
     ) {
         for pod in gone {
-            if let Some(nomination) = self.nominations.drop_pod(&pod.name) {
+            if let Some(nomination) = self.drop_nomination(&pod.name) {
                 self.look_at_group(nomination.group);
             }
         }
@@ -199,15 +199,11 @@ impl Engine {
 
     fn follow_pod(&mut self, pod: &Arc<Pod>) {
         if let Some(node) = &pod.node {
-            if let Some(nomination) = self.nominations.drop_pod(&pod.name)
+            if let Some(nomination) = self.drop_nomination(&pod.name)
                 && nomination.node != *node
+                && let Some(group) = self.cluster.group_of(&pod.name)
             {
-                if let Some(group) = self.cluster.group_of(&pod.name) {
-                    self.look_at_group(group);
-                }
-                let meant = self.cluster.claim_on(&nomination.node);
-                self.dirty_claims
-                    .extend(meant.map(|claim| claim.name.clone()));
+                self.look_at_group(group);
             }
             return;
         }
@@ -230,6 +226,15 @@ impl Engine {
         } else {
             self.look_at_group(group);
         }
+    }
+
+    /// Forgets a nomination; its node's claim may have waited for nothing else.
+    fn drop_nomination(&mut self, pod: &ObjectName) -> Option<Nomination> {
+        let nomination = self.nominations.drop_pod(pod)?;
+        let meant = self.cluster.claim_on(&nomination.node);
+        self.dirty_claims
+            .extend(meant.map(|claim| claim.name.clone()));
+        Some(nomination)
     }
 
     /// Something happened to a pod of a group.
@@ -281,6 +286,9 @@ impl Engine {
             match node {
                 Some(node) => {
                     let was_asked = self.nominations.is_for(&pod, &node);
+                    if !was_asked {
+                        self.drop_nomination(&pod.name);
+                    }
                     self.nominations.put(&pod, &node, group);
                     // Until the node joins nothing can be taken from it: what the scheduler drops meanwhile is asserted then.
                     let may_wait = was_asked && self.is_coming_up(&node, now);
@@ -320,7 +328,7 @@ impl Engine {
         if pod.nominated.as_ref() == Some(&held.node) {
             self.write_nomination(pod, None, group, now, actions);
         } else {
-            self.nominations.drop_pod(&pod.name);
+            self.drop_nomination(&pod.name);
             self.trigger(pod, now);
         }
     }

@@ -81,6 +81,12 @@ impl Picture {
         stray.chain(empty.map(|(name, _)| *name)).collect()
     }
 
+    /// Number of claims.
+    pub(super) fn claims(&self) -> usize {
+        let names = self.0.keys();
+        names.filter(|name| name.starts_with("NodeClaim ")).count()
+    }
+
     /// Keys of the labels of each node of a pool.
     pub(super) fn labels(&self, pool: &str) -> Vec<Vec<&String>> {
         let labels = self.0.values().filter_map(|object| {

@@ -4,30 +4,25 @@ use std::collections::BTreeSet;
 
 use super::minimum;
 use crate::plan::{Note, NoteKind};
-use crate::schedule::offers::Stock;
+use crate::schedule::offers::{PoolOffers, Stock};
 use crate::schedule::offers::templates::Template;
 use crate::snapshot::{MinValuesPolicy, Snapshot};
 
 /// A remark for each pool of which nothing can be launched: no type is left, or too few of them where the pool wants to choose.
 pub(crate) fn unsold(snapshot: &Snapshot, offers: &Stock, templates: &[Template]) -> Vec<Note> {
-    let strict = snapshot.settings.min_values == MinValuesPolicy::Strict;
     let mut notes = Vec::new();
     for (template, of_pool) in templates.iter().zip(&offers.by_pool) {
-        let types: BTreeSet<usize> = of_pool.types().collect();
-        let wanted = minimum::of_template(template);
-        let text = if types.is_empty() {
-            "no available instance type satisfies its requirements and has room for its daemons"
-                .to_owned()
-        } else if strict && !minimum::is_met_by(&template.catalogue, &wanted, &types) {
-            let wanted = wanted
-                .iter()
-                .map(|(key, least)| format!("{least} values of {key}"));
-            let wanted = wanted.collect::<Vec<_>>().join(" and ");
-            format!(
-                "its requirements want {wanted} to choose from (minValues), and the {} available instance types that satisfy them have fewer",
-                types.len()
+        let text = if of_pool.offers.is_empty() {
+            Some(
+                "no available instance type satisfies its requirements and has room for its daemons"
+                    .to_owned(),
             )
+        } else if snapshot.settings.min_values == MinValuesPolicy::Strict {
+            too_few(template, of_pool)
         } else {
+            None
+        };
+        let Some(text) = text else {
             continue;
         };
         notes.push(Note {
@@ -36,4 +31,24 @@ pub(crate) fn unsold(snapshot: &Snapshot, offers: &Stock, templates: &[Template]
         });
     }
     notes
+}
+
+/// In words, that the types sold have fewer values than a pool wants to choose from; `None` where they have enough.
+fn too_few(template: &Template, of_pool: &PoolOffers) -> Option<String> {
+    let wanted = minimum::of_template(template);
+    if wanted.is_empty() {
+        return None;
+    }
+    let types: BTreeSet<usize> = of_pool.types().collect();
+    if minimum::is_met_by(&template.catalogue, &wanted, &types) {
+        return None;
+    }
+    let wanted = wanted
+        .iter()
+        .map(|(key, least)| format!("{least} values of {key}"));
+    let wanted = wanted.collect::<Vec<_>>().join(" and ");
+    Some(format!(
+        "its requirements want {wanted} to choose from (minValues), and the {} available instance types that satisfy them have fewer",
+        types.len()
+    ))
 }
