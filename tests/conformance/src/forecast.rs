@@ -16,6 +16,8 @@ use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::Span;
 use plimsoll_sim::{Behaviour, Considered, Delay, Planned, Recording, Run};
 
+use crate::Course;
+
 /// How long a forecast looks ahead: every quiet time of these tests is seconds.
 const AHEAD: Span = Span::from_secs(30 * 60);
 
@@ -101,13 +103,11 @@ impl Listener {
     }
 }
 
-/// The outcome that came to be, out of the lines of a recording.
-pub fn lived(recording: &[u8]) -> Result<Outcome> {
+/// The outcome that came to be in a run.
+pub fn lived(course: &Course) -> Result<Outcome> {
     let mut listener = Listener::default();
-    for line in recording.split(|byte| *byte == b'\n') {
-        if !line.is_empty() {
-            listener.hear(serde_json::from_slice(line)?);
-        }
+    for line in course.lines() {
+        listener.hear(line?);
     }
     let engine = listener.engine.context("a recording has a first line")?;
     let claims = &engine.cluster().claims;

@@ -55,8 +55,16 @@ pub struct Course {
     pub fidelity: Fidelity,
     /// The same inputs offline, in which every action, plan and decision was the same, byte by byte.
     pub played: Played,
-    /// Lines of the recording, as [`Line`] reads each.
-    pub recording: Vec<u8>,
+    recording: Vec<u8>,
+}
+
+impl Course {
+    /// Lines of the recording.
+    pub fn lines(&self) -> impl Iterator<Item = Result<Line>> {
+        let lines = self.recording.split(|byte| *byte == b'\n');
+        let lines = lines.filter(|line| !line.is_empty());
+        lines.map(|line| Ok(serde_json::from_slice(line)?))
+    }
 }
 
 impl Stage {

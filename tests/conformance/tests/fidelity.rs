@@ -8,9 +8,9 @@ use anyhow::{Context, Result};
 use k8s_openapi::api::core::v1::{Node, Pod};
 use kube::api::{Patch, PatchParams};
 use kube::{Api, ResourceExt};
-use plimsoll_conformance::Stage;
 use plimsoll_conformance::manifest::{class, deployment, pool};
 use plimsoll_conformance::watch::until;
+use plimsoll_conformance::{Course, Stage};
 use plimsoll_controller::record::Line;
 use plimsoll_core::engine::Input;
 use plimsoll_core::model::Object;
@@ -81,15 +81,12 @@ async fn retries(nodes: Api<Node>) -> Result<()> {
     }
 }
 
-/// Nominations that the scheduler dropped while their pods waited, out of the lines of a recording.
-fn dropped(recording: &[u8]) -> Result<usize> {
+/// Nominations that the scheduler dropped while their pods waited, in a run.
+fn dropped(course: &Course) -> Result<usize> {
     let mut nominated = BTreeMap::new();
     let mut dropped = 0;
-    for line in recording
-        .split(|byte| *byte == b'\n')
-        .filter(|it| !it.is_empty())
-    {
-        let Line::Input(_, input) = serde_json::from_slice(line)? else {
+    for line in course.lines() {
+        let Line::Input(_, input) = line? else {
             continue;
         };
         let Input::Applied(Object::Pod(pod), _) = *input else {
@@ -158,7 +155,7 @@ async fn pods_that_wait_land_where_planned_however_often_they_are_tried() -> Res
 
     let course = served.stop().await.context("the controller")?;
     let landed = course.fidelity.pending;
-    let dropped = dropped(&course.recording)?;
+    let dropped = dropped(&course)?;
     assert!(
         dropped > 0,
         "no attempt of the scheduler took a nomination away"

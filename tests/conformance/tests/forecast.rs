@@ -50,10 +50,11 @@ impl Scenario {
     }
 }
 
-/// The condition of a kind in a claim's or pod's status.
-fn condition<'a>(of: &'a Value, kind: &str) -> Option<&'a Value> {
-    let all = of["status"]["conditions"].as_array()?;
-    all.iter().find(|own| own["type"] == kind)
+/// `true` if a claim says that its node is initialised.
+fn is_initialized(claim: &Value) -> bool {
+    let conditions = claim["status"]["conditions"].as_array();
+    let mut conditions = conditions.into_iter().flatten();
+    conditions.any(|own| own["type"] == "Initialized" && own["status"] == "True")
 }
 
 /// Waits until there are so many pods, none of them going; those that are not bound were looked at by the scheduler.
@@ -85,8 +86,7 @@ async fn first_snapshot(served: &Served) -> Result<Arc<Snapshot>> {
 async fn until_like(served: &Served, foretold: &Outcome) -> Result<()> {
     let claims: Api<DynamicObject> = plimsoll_kube::api(&served.client(), Kind::NodeClaim);
     let is_complete = |claim: &DynamicObject| {
-        claim.metadata.deletion_timestamp.is_none()
-            && condition(&claim.data, "Initialized").is_some_and(|own| own["status"] == "True")
+        claim.metadata.deletion_timestamp.is_none() && is_initialized(&claim.data)
     };
     let count = foretold.claim_count();
     let like = |claims: &BTreeMap<String, DynamicObject>| {
@@ -117,7 +117,7 @@ async fn serve(stage: Stage) -> Result<(Stage, Outcome)> {
     let foretold = simulated(&snapshot, &native());
     let reached = until_like(&served, &foretold).await;
     let (stage, course) = served.leave().await?;
-    let lived = lived(&course.recording)?;
+    let lived = lived(&course)?;
     assert_eq!(
         lived, foretold,
         "what happened, and what the simulator said"

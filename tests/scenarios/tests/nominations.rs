@@ -5,7 +5,10 @@ use std::sync::Arc;
 use plimsoll_core::action::{Answer, Order, Outcome, Purpose, Request, Write};
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::NodeName;
-use plimsoll_core::model::{ClaimPhase, Object, OwnerKind, Pod, Version};
+use plimsoll_core::lifecycle::UNREGISTERED_TAINT;
+use plimsoll_core::model::{
+    ClaimPhase, Effect, Node, NodeConditions, Object, OwnerKind, Pod, Readiness, Version,
+};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
     Amounts, OnDemand, PodFixture, ZONE_1, cluster, instance_type, node, pod, pool,
@@ -13,6 +16,7 @@ use plimsoll_oracles::fixture::{
 
 use super::driven::{Driven, ordered, solve};
 
+const NOW: Timestamp = Timestamp::from_millis(1_000_000_000);
 /// Less than any promise lasts.
 const SOON: Span = Span::from_secs(3);
 
@@ -37,7 +41,7 @@ fn promised_where(honoured: bool) -> (Driven, Vec<Order>) {
     let fixture = fixture.node(free.phase(ClaimPhase::Initialized));
     let fixture = fixture.pods([of("large", 3000), of("small", 900)]);
     let fixture = fixture.settings(|settings| settings.nominations = honoured);
-    let mut driven = Driven::start(fixture, Timestamp::from_millis(1_000_000_000));
+    let mut driven = Driven::start(fixture, NOW);
     driven.plan();
     let orders = std::mem::take(&mut driven.actions).into_iter();
     let orders = orders.filter_map(|action| ordered(action, Purpose::Nominate));
@@ -138,4 +142,114 @@ fn a_nomination_that_is_still_being_written_is_taken_back_once_it_is_there() {
     let withdraw = driven.next(SOON, withdraw).expect("nobody else would");
     let pod = nominated(&driven, &withdraw);
     assert_eq!(&*pod.name.name, "large-1");
+}
+
+/// A launched claim on which two pods are planned, its node, which was made just now and is not ready, and the orders to nominate them.
+fn coming_up() -> (Driven, Node, Vec<Order>) {
+    let sold = instance_type("four").cpu(4000).memory_mib(16_384).pods(110);
+    let sold = sold.no_overhead().price(0.2);
+    let own = || {
+        let own = node("n1").of_type("four").cpu(4000).memory_mib(16_384);
+        own.pods(110).with(|node| node.created = NOW)
+    };
+    let fixture = cluster().pool(pool("general"));
+    let fixture = fixture.sells(sold.offered(ZONE_1, OnDemand));
+    let claim = own().managed("general").phase(ClaimPhase::Launched);
+    let fixture = fixture
+        .node(claim)
+        .pods([of("large", 3000), of("small", 900)]);
+    let fixture = fixture.settings(|settings| settings.nominations = true);
+    let mut driven = Driven::start(fixture, NOW);
+    driven.plan();
+    let came = own().taint(UNREGISTERED_TAINT, "", Effect::NoExecute);
+    let came = came.with(|node| {
+        node.conditions = NodeConditions::of(Readiness::NotReady, NOW);
+        node.created = driven.now;
+    });
+    let (objects, ..) = cluster().node(came).parts();
+    let came = Node::clone(&objects.nodes[0]);
+    driven.come(came.clone(), 1);
+    let orders = driven.nominations(Span::ZERO);
+    (driven, came, orders)
+}
+
+impl Driven {
+    fn come(&mut self, node: Node, version: u64) {
+        self.hand_in(Input::Applied(
+            Object::Node(Arc::new(node)),
+            Version(version),
+        ));
+    }
+
+    /// Orders to nominate, since the last look and within a time.
+    fn nominations(&mut self, within: Span) -> Vec<Order> {
+        let end = self.now + within;
+        while let Some(wake) = self.engine.next_wake().filter(|wake| *wake < end) {
+            self.now = wake.max(self.now + Span::from_millis(1));
+            self.hand_in(Input::Tick);
+        }
+        let actions = std::mem::take(&mut self.actions).into_iter();
+        let orders = actions.filter_map(|action| ordered(action, Purpose::Nominate));
+        orders.map(|order| *order).collect()
+    }
+
+    /// Carries nominations out, which the scheduler then drops.
+    fn drop_at_once(&mut self, orders: &[Order], version: u64) {
+        for order in orders {
+            let mut pod = nominated(self, order);
+            let done = Answer::Object(Object::Pod(Arc::clone(&pod)), Version(version));
+            self.hand_in(Input::Outcome(order.id, Outcome::Done(done)));
+            Arc::make_mut(&mut pod).nominated = None;
+            self.see(pod, version + 1);
+        }
+    }
+}
+
+#[test]
+fn what_is_dropped_while_a_node_comes_up_is_nominated_again_when_it_can_join() {
+    let (mut driven, mut came, orders) = coming_up();
+    assert_eq!(orders.len(), 2);
+    driven.drop_at_once(&orders, 10);
+    assert_eq!(
+        driven.nominations(Span::from_secs(2)),
+        [],
+        "the node cannot be used yet"
+    );
+    came.conditions = NodeConditions::of(Readiness::Ready, driven.now);
+    driven.come(came, 2);
+    assert_eq!(driven.nominations(Span::from_secs(2)).len(), 2);
+}
+
+#[test]
+fn a_node_is_let_in_after_nine_seconds_however_often_nominations_are_dropped() {
+    let (mut driven, came, orders) = coming_up();
+    let made = came.created;
+    driven.drop_at_once(&orders, 10);
+    let joined = driven.next(Span::from_secs(60), |action| {
+        ordered(action, Purpose::Register)
+    });
+    assert!(joined.is_some());
+    assert_eq!(driven.now, made + Span::from_secs(9));
+}
+
+#[test]
+fn a_node_whose_pods_have_gone_is_let_in_at_once() {
+    let (mut driven, mut came, orders) = coming_up();
+    let pods: Vec<Arc<Pod>> = orders
+        .iter()
+        .map(|order| nominated(&driven, order))
+        .collect();
+    driven.drop_at_once(&orders, 10);
+    came.conditions = NodeConditions::of(Readiness::Ready, driven.now);
+    driven.come(came, 2);
+    let joins = |action| ordered(action, Purpose::Register);
+    assert!(
+        driven.next(Span::from_secs(2), joins).is_none(),
+        "it waits for them"
+    );
+    for pod in pods {
+        driven.hand_in(Input::Deleted(Object::Pod(pod), Version(20)));
+    }
+    let joined = driven.next(Span::from_millis(10), joins);
+    assert!(joined.is_some(), "nobody is left to wait for");
 }

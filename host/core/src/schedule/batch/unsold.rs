@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::minimum;
 use crate::plan::{Note, NoteKind};
-use crate::schedule::offers::{PoolOffers, Stock};
 use crate::schedule::offers::templates::Template;
+use crate::schedule::offers::{PoolOffers, Stock};
 use crate::snapshot::{MinValuesPolicy, Snapshot};
 
 /// A remark for each pool of which nothing can be launched: no type is left, or too few of them where the pool wants to choose.
