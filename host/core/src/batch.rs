@@ -1,5 +1,8 @@
 //! The moment for a decision on waiting pods: after an idle time without new ones, or after a longest wait.
 //!
+//! A scheduler that is behind finds what waits one by one, for longer than any idle time: then the decision waits, within the longest
+//! wait, until it has tried what was there when the idle time ended.
+//!
 //! The window only says when to decide; the decision then looks at all waiting pods. The step before is the engine's
 //! state, which says which pods trigger; the step after is freezing a snapshot.
 
@@ -19,6 +22,14 @@ struct Window {
     opened: Timestamp,
     last: Timestamp,
     seen: BTreeSet<Uid>,
+    /// When the idle time ended, while the scheduler is behind.
+    held: Option<Timestamp>,
+}
+
+impl Window {
+    fn quiet_at(&self, idle: Span) -> Timestamp {
+        self.held.unwrap_or(self.last + idle)
+    }
 }
 
 impl Batch {
@@ -29,17 +40,45 @@ impl Batch {
             opened: now,
             last: now,
             seen: BTreeSet::new(),
+            held: None,
         });
         if window.seen.insert(uid.clone()) {
             window.last = now;
         }
     }
 
-    /// When the window ends: `idle` after its last new trigger, at most `max` after its first. `None` when none is open.
+    /// When the window ends if nothing happens until then: `idle` after its last new trigger, at most `max` after its first, which
+    /// it is as well while the scheduler is behind. `None` when none is open.
     pub fn ends_at(&self, idle: Span, max: Span) -> Option<Timestamp> {
-        self.window
-            .as_ref()
-            .map(|window| (window.last + idle).min(window.opened + max))
+        let window = self.window.as_ref()?;
+        let latest = window.opened + max;
+        Some(match window.held {
+            Some(_) => latest,
+            None => latest.min(window.quiet_at(idle)),
+        })
+    }
+
+    /// `true` if the window ends now. `is_behind` says whether the scheduler has yet to try a pod that was there at an instant.
+    pub fn is_due(
+        &mut self,
+        idle: Span,
+        max: Span,
+        now: Timestamp,
+        is_behind: impl FnOnce(Timestamp) -> bool,
+    ) -> bool {
+        let Some(window) = &mut self.window else {
+            return false;
+        };
+        if now >= window.opened + max {
+            return true;
+        }
+        let quiet = window.quiet_at(idle);
+        if quiet > now {
+            return false;
+        }
+        let waits = is_behind(quiet);
+        window.held = waits.then_some(quiet);
+        !waits
     }
 
     /// Ends the window. The triggers are forgotten, whatever comes of the decision.
@@ -78,6 +117,23 @@ mod tests {
     #[test]
     fn a_steady_stream_is_cut_at_the_longest_wait() {
         assert_eq!(ends(5, 10, &[("a", 0), ("b", 4), ("c", 8), ("d", 12)]), 10);
+    }
+
+    #[test]
+    fn a_scheduler_that_is_behind_is_waited_for_until_the_longest_wait() {
+        let second = |second: i64| Timestamp::from_millis(second * 1000);
+        let (idle, max) = (Span::from_secs(1), Span::from_secs(10));
+        let mut batch = Batch::default();
+        batch.trigger(&Uid::from("a"), second(0));
+        assert!(!batch.is_due(idle, max, second(0), |_| true));
+        assert_eq!(batch.ends_at(idle, max), Some(second(1)));
+        assert!(!batch.is_due(idle, max, second(1), |at| at == second(1)));
+        assert_eq!(batch.ends_at(idle, max), Some(second(10)));
+        // One that is found meanwhile does not move the instant that counts.
+        batch.trigger(&Uid::from("b"), second(3));
+        assert!(!batch.is_due(idle, max, second(3), |at| at == second(1)));
+        assert!(batch.clone().is_due(idle, max, second(3), |_| false));
+        assert!(batch.is_due(idle, max, second(10), |_| true));
     }
 
     #[test]

@@ -103,3 +103,46 @@ fn what_is_found_of_one_after_the_other_does_not_put_the_plan_off() {
     let plan = schedule::plan(&request.snapshot);
     assert_eq!(plan.placements.len(), names.len());
 }
+
+/// The same pod, made at this instant.
+fn made(fresh: PodFixture, at: Timestamp) -> PodFixture {
+    fresh.with(|pod| pod.created = at)
+}
+
+#[test]
+fn while_the_scheduler_is_behind_a_plan_waits_for_what_it_has_yet_to_try() {
+    let start = Timestamp::from_millis(1_000_000_000);
+    let mut driven = world([
+        made(fresh("web-1", "web"), start),
+        made(fresh("api-1", "api"), start),
+    ]);
+    driven.tried("web-1", 2, |_| {});
+    assert!(
+        driven.next(SOON, solve).is_none(),
+        "api-1 is yet to be tried"
+    );
+    driven.now = driven.now + SOON;
+    driven.tried("api-1", 3, |_| {});
+    let placed = driven.planned().expect("both have been tried");
+    assert_eq!(placed, ["api-1", "web-1"]);
+}
+
+#[test]
+fn what_the_scheduler_leaves_alone_holds_a_plan_up_for_one_batch_only() {
+    let start = Timestamp::from_millis(1_000_000_000);
+    let mut driven = world([
+        made(fresh("web-1", "web"), start),
+        made(fresh("api-1", "api"), start),
+    ]);
+    driven.tried("web-1", 2, |_| {});
+    let longest = Span::from_secs(10);
+    assert!(driven.next(longest, solve).is_some());
+    assert_eq!(driven.now, start + longest);
+
+    let mut driven = world([
+        made(fresh("web-1", "web"), start),
+        made(fresh("api-1", "api"), Timestamp::from_millis(1000)),
+    ]);
+    driven.tried("web-1", 2, |_| {});
+    assert!(driven.next(SOON, solve).is_some(), "nobody tries api-1");
+}

@@ -146,12 +146,8 @@ impl Engine {
     pub(super) fn step_provision(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         self.recheck_leftover(now);
         self.trigger_spare(now);
-        let ends = self
-            .provision
-            .batch
-            .ends_at(self.settings.batch_idle, self.settings.batch_max);
         let busy = self.provision.solving.is_some() || self.disruption.is_confirming();
-        if busy || self.provision.failed.holds(now) || ends.is_none_or(|end| end > now) {
+        if busy || self.provision.failed.holds(now) || !self.is_batch_due(now) {
             return;
         }
         self.provision.batch.close();
@@ -171,6 +167,18 @@ impl Engine {
             revisions: self.revisions(),
         });
         actions.push(Action::Solve(SolveRequest { id, snapshot }));
+    }
+
+    /// `true` if the time for a decision has come; while the scheduler is behind it has not, but for pods that it leaves for longer than
+    /// a batch takes at most.
+    fn is_batch_due(&mut self, now: Timestamp) -> bool {
+        let (idle, max) = (self.settings.batch_idle, self.settings.batch_max);
+        let (batch, cluster) = (&mut self.provision.batch, &self.cluster);
+        let is_behind = |at: Timestamp| {
+            let mut untried = cluster.untried();
+            untried.any(|pod| pod.created <= at && at < pod.created + max)
+        };
+        batch.is_due(idle, max, now, is_behind)
     }
 
     /// Pods were left without a place: remembers the world in which that was so.

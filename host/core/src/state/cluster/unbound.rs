@@ -67,6 +67,14 @@ impl Cluster {
             .filter(|pod| may_imply(pod))
     }
 
+    /// Pods that the scheduler has not tried yet, nor any of their group: what they want is not known.
+    pub(crate) fn untried(&self) -> impl Iterator<Item = &Arc<Pod>> {
+        let unknown = self.unbound.values().filter(|pods| pods.without_room == 0);
+        unknown
+            .flat_map(UnboundPods::iter)
+            .filter(|pod| may_imply(pod))
+    }
+
     /// `true` if a pod wants a node only since others of its group do.
     pub(in crate::state) fn is_implied(&self, pod: &Pod) -> bool {
         may_imply(pod)
