@@ -68,8 +68,13 @@ impl Driven {
 
     /// A pod that nobody planned is bound to the node.
     fn bind(&mut self, stranger: PodFixture) {
-        let bound = stranger.with(|pod| {
-            pod.node = Some(NodeName::from("n1"));
+        self.bind_to("n1", stranger);
+    }
+
+    /// A pod is bound to a node.
+    fn bind_to(&mut self, node: &str, pod: PodFixture) {
+        let bound = pod.with(|pod| {
+            pod.node = Some(NodeName::from(node));
             pod.unschedulable = false;
         });
         let (objects, ..) = cluster().pod(bound).parts();
@@ -142,6 +147,42 @@ fn a_nomination_that_is_still_being_written_is_taken_back_once_it_is_there() {
     let withdraw = driven.next(SOON, withdraw).expect("nobody else would");
     let pod = nominated(&driven, &withdraw);
     assert_eq!(&*pod.name.name, "large-1");
+}
+
+#[test]
+fn a_nomination_to_another_node_than_the_last_one_asked_for_is_taken_back_too() {
+    let sold = instance_type("four").cpu(4000).memory_mib(16_384).pods(110);
+    let sold = sold.no_overhead().price(0.2);
+    let own = |name| {
+        let own = node(name).managed("general").of_type("four").cpu(4000);
+        own.memory_mib(16_384).pods(110)
+    };
+    let large = |name| pod(name).cpu(3000).owned_by(OwnerKind::ReplicaSet, "large");
+    let fixture = cluster().pool(pool("general"));
+    let fixture = fixture.sells(sold.offered(ZONE_1, OnDemand));
+    let fixture = fixture.node(own("n1")).node(own("n2"));
+    let fixture = fixture.pods([large("large-1"), large("large-2")]);
+    let fixture = fixture.settings(|settings| settings.nominations = true);
+    let mut driven = Driven::start(fixture, NOW);
+    driven.plan();
+    let orders = driven.nominations(Span::ZERO);
+    let order = orders.iter().find(|order| {
+        let pod = nominated(&driven, order);
+        &*pod.name.name == "large-1"
+    });
+    let order = order.expect("both are nominated").clone();
+    let pod = nominated(&driven, &order);
+    let (here, there) = match pod.nominated.as_ref().map(NodeName::as_str) {
+        Some("n1") => ("n1", "n2"),
+        _ => ("n2", "n1"),
+    };
+    // Before the write has ended the other pod takes its place, and then a stranger the place that it could have instead.
+    driven.bind_to(here, large("large-2"));
+    driven.bind_to(there, of("stranger", 1500));
+    let done = Answer::Object(Object::Pod(pod), Version(60));
+    driven.hand_in(Input::Outcome(order.id, Outcome::Done(done)));
+    let withdraw = driven.next(SOON, |action| ordered(action, Purpose::Withdraw));
+    assert!(withdraw.is_some(), "it has no place on either");
 }
 
 /// A launched claim on which two pods are planned, its node, which was made just now and is not ready, and the orders to nominate them.

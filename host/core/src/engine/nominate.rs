@@ -45,6 +45,15 @@ struct Nomination {
     uid: Uid,
     node: NodeName,
     group: GroupId,
+    /// Nodes that were asked for before: the pod may carry the last of them still, or at any moment.
+    before: BTreeSet<NodeName>,
+}
+
+impl Nomination {
+    /// `true` if what a pod carries was asked for by us.
+    fn is_ours(&self, carried: &NodeName) -> bool {
+        self.node == *carried || self.before.contains(carried)
+    }
 }
 
 impl Nominations {
@@ -65,16 +74,24 @@ impl Nominations {
         held.is_some_and(|held| held.node == *node && held.uid == pod.uid)
     }
 
-    fn put(&mut self, pod: &Pod, node: &NodeName, group: GroupId) {
-        self.drop_pod(&pod.name);
+    /// Sets a nomination down; what was asked for before, if that was another node.
+    fn put(&mut self, pod: &Pod, node: &NodeName, group: GroupId) -> Option<NodeName> {
+        let held = self.drop_pod(&pod.name);
+        let held = held.filter(|held| held.uid == pod.uid);
+        let other = held.as_ref().map(|held| held.node.clone());
+        let other = other.filter(|other| other != node);
+        let mut before = held.map(|held| held.before).unwrap_or_default();
+        before.extend(other.clone());
         let names = self.by_node.entry(node.clone()).or_default();
         names.insert(pod.name.clone());
         let nomination = Nomination {
             uid: pod.uid.clone(),
             node: node.clone(),
             group,
+            before,
         };
         self.by_pod.insert(pod.name.clone(), nomination);
+        other
     }
 
     fn drop_pod(&mut self, pod: &ObjectName) -> Option<Nomination> {
@@ -217,12 +234,9 @@ impl Engine {
         let stands = held
             .is_some_and(|held| pod.nominated.as_ref() == Some(&held.node) && held.uid == pod.uid);
         if stands {
-            let claim = pod
-                .nominated
-                .as_ref()
-                .and_then(|node| self.cluster.claim_on(node));
-            self.dirty_claims
-                .extend(claim.map(|claim| claim.name.clone()));
+            if let Some(node) = &pod.nominated {
+                self.look_at_claim_on(node);
+            }
         } else {
             self.look_at_group(group);
         }
@@ -231,10 +245,14 @@ impl Engine {
     /// Forgets a nomination; its node's claim may have waited for nothing else.
     fn drop_nomination(&mut self, pod: &ObjectName) -> Option<Nomination> {
         let nomination = self.nominations.drop_pod(pod)?;
-        let meant = self.cluster.claim_on(&nomination.node);
-        self.dirty_claims
-            .extend(meant.map(|claim| claim.name.clone()));
+        self.look_at_claim_on(&nomination.node);
         Some(nomination)
+    }
+
+    fn look_at_claim_on(&mut self, node: &NodeName) {
+        let claim = self.cluster.claim_on(node);
+        self.dirty_claims
+            .extend(claim.map(|claim| claim.name.clone()));
     }
 
     /// Something happened to a pod of a group.
@@ -286,10 +304,9 @@ impl Engine {
             match node {
                 Some(node) => {
                     let was_asked = self.nominations.is_for(&pod, &node);
-                    if !was_asked {
-                        self.drop_nomination(&pod.name);
+                    if let Some(other) = self.nominations.put(&pod, &node, group) {
+                        self.look_at_claim_on(&other);
                     }
-                    self.nominations.put(&pod, &node, group);
                     // Until the node joins nothing can be taken from it: what the scheduler drops meanwhile is asserted then.
                     let may_wait = was_asked && self.is_coming_up(&node, now);
                     if pod.nominated.as_ref() != Some(&node) && !may_wait {
@@ -325,7 +342,8 @@ impl Engine {
             self.renominate(group, now + ON_ITS_WAY);
             return;
         }
-        if pod.nominated.as_ref() == Some(&held.node) {
+        let carried = pod.nominated.as_ref();
+        if carried.is_some_and(|carried| held.is_ours(carried)) {
             self.write_nomination(pod, None, group, now, actions);
         } else {
             self.drop_nomination(&pod.name);
