@@ -13,6 +13,7 @@ use plimsoll_oracles::fixture::{
 
 use super::driven::{Driven, solve};
 
+const START: Timestamp = Timestamp::from_millis(1_000_000_000);
 const SOON: Span = Span::from_secs(3);
 
 /// A pod of a workload that the scheduler has not looked at.
@@ -28,7 +29,7 @@ fn world(pods: impl IntoIterator<Item = PodFixture>) -> Driven {
     let fixture = fixture.sells(sold.offered(ZONE_1, OnDemand));
     // A node of others, to be nominated to.
     let fixture = fixture.node(node("other")).pods(pods);
-    Driven::start(fixture, Timestamp::from_millis(1_000_000_000))
+    Driven::start(fixture, START)
 }
 
 impl Driven {
@@ -104,19 +105,18 @@ fn what_is_found_of_one_after_the_other_does_not_put_the_plan_off() {
     assert_eq!(plan.placements.len(), names.len());
 }
 
-/// The same pod, made at this instant.
-fn made(fresh: PodFixture, at: Timestamp) -> PodFixture {
-    fresh.with(|pod| pod.created = at)
+/// A workload's pod in which the scheduler finds no room, and another's, made at this instant, that it has not tried.
+fn behind(made: Timestamp) -> Driven {
+    let pods = [("web-1", "web", START), ("api-1", "api", made)];
+    let mut driven =
+        world(pods.map(|(name, app, made)| fresh(name, app).with(|pod| pod.created = made)));
+    driven.tried("web-1", 2, |_| {});
+    driven
 }
 
 #[test]
 fn while_the_scheduler_is_behind_a_plan_waits_for_what_it_has_yet_to_try() {
-    let start = Timestamp::from_millis(1_000_000_000);
-    let mut driven = world([
-        made(fresh("web-1", "web"), start),
-        made(fresh("api-1", "api"), start),
-    ]);
-    driven.tried("web-1", 2, |_| {});
+    let mut driven = behind(START);
     assert!(
         driven.next(SOON, solve).is_none(),
         "api-1 is yet to be tried"
@@ -129,20 +129,11 @@ fn while_the_scheduler_is_behind_a_plan_waits_for_what_it_has_yet_to_try() {
 
 #[test]
 fn what_the_scheduler_leaves_alone_holds_a_plan_up_for_one_batch_only() {
-    let start = Timestamp::from_millis(1_000_000_000);
-    let mut driven = world([
-        made(fresh("web-1", "web"), start),
-        made(fresh("api-1", "api"), start),
-    ]);
-    driven.tried("web-1", 2, |_| {});
+    let mut driven = behind(START);
     let longest = Span::from_secs(10);
     assert!(driven.next(longest, solve).is_some());
-    assert_eq!(driven.now, start + longest);
+    assert_eq!(driven.now, START + longest);
 
-    let mut driven = world([
-        made(fresh("web-1", "web"), start),
-        made(fresh("api-1", "api"), Timestamp::from_millis(1000)),
-    ]);
-    driven.tried("web-1", 2, |_| {});
+    let mut driven = behind(Timestamp::default());
     assert!(driven.next(SOON, solve).is_some(), "nobody tries api-1");
 }

@@ -175,7 +175,7 @@ impl Engine {
         let (idle, max) = (self.settings.batch_idle, self.settings.batch_max);
         let (batch, cluster) = (&mut self.provision.batch, &self.cluster);
         let is_behind = |at: Timestamp| {
-            let mut untried = cluster.untried();
+            let mut untried = cluster.pods_of_untried_groups();
             untried.any(|pod| pod.created <= at && at < pod.created + max)
         };
         batch.is_due(idle, max, now, is_behind)

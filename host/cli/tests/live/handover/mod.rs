@@ -121,7 +121,7 @@ impl Cluster {
         }
     }
 
-    /// Waits until all pods run and all claims are complete, so many at least: the incumbent may buy more than one to a pod.
+    /// Waits until all pods run and all claims are complete, and that there are so many at least: the incumbent may buy more than pods need.
     async fn until_running(&self, claims: usize) {
         let pods: Api<Pod> = Api::namespaced(self.client.clone(), "default");
         let all = plimsoll_kube::api(&self.client, Kind::NodeClaim);

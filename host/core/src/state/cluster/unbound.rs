@@ -68,7 +68,7 @@ impl Cluster {
     }
 
     /// Pods that the scheduler has not tried yet, nor any of their group: what they want is not known.
-    pub(crate) fn untried(&self) -> impl Iterator<Item = &Arc<Pod>> {
+    pub(crate) fn pods_of_untried_groups(&self) -> impl Iterator<Item = &Arc<Pod>> {
         let unknown = self.unbound.values().filter(|pods| pods.without_room == 0);
         unknown
             .flat_map(UnboundPods::iter)
