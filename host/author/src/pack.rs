@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use plimsoll_policy::{INDEX, MOST_BYTES, Refusal, SHA256, WHOLE, assemble, digest, split};
+use plimsoll_policy::{
+    Entries, INDEX, MOST_BYTES, Refusal, SHA256, assemble, digest, lay_out, part_name,
+};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use serde::{Deserialize, Serialize};
 
@@ -65,42 +67,32 @@ pub fn pack(component: &[u8], policy: &str, namespace: Option<&str>) -> Packed {
     let sha256 = digest(component);
     let stored = compress(component);
     let name = format!("{policy}-{}", &sha256[..DIGITS]);
-    let object = |name: String| ConfigMap {
-        api_version: "v1".to_owned(),
-        kind: "ConfigMap".to_owned(),
-        metadata: Metadata {
-            name,
-            namespace: namespace.map(str::to_owned),
-            labels: BTreeMap::from([(POLICY.to_owned(), policy.to_owned())]),
-            annotations: BTreeMap::from([(SHA256.to_owned(), sha256.clone())]),
-        },
-        immutable: true,
-        data: BTreeMap::new(),
-        binary_data: BTreeMap::new(),
+    let size = stored.len();
+    let object = |(part, mut entries): (usize, Entries)| {
+        let index = entries.remove(INDEX).into_iter();
+        let text = |index| String::from_utf8(index).expect("an index is JSON");
+        ConfigMap {
+            api_version: "v1".to_owned(),
+            kind: "ConfigMap".to_owned(),
+            metadata: Metadata {
+                name: part_name(&name, part),
+                namespace: namespace.map(str::to_owned),
+                labels: BTreeMap::from([(POLICY.to_owned(), policy.to_owned())]),
+                annotations: BTreeMap::from([(SHA256.to_owned(), sha256.clone())]),
+            },
+            immutable: true,
+            data: index.map(|index| (INDEX.to_owned(), text(index))).collect(),
+            binary_data: (entries.into_iter())
+                .map(|(key, bytes)| (key, STANDARD.encode(bytes)))
+                .collect(),
+        }
     };
-    let mut objects = vec![object(name.clone())];
-    match split(&stored, &sha256) {
-        None => {
-            let encoded = STANDARD.encode(&stored);
-            objects[0].binary_data.insert(WHOLE[0].to_owned(), encoded);
-        }
-        Some((index, parts)) => {
-            let text = serde_json::to_string(&index).expect("an index is plain data");
-            objects[0].data.insert(INDEX.to_owned(), text);
-            for (number, (part, bytes)) in index.parts.iter().zip(parts).enumerate() {
-                if number > 0 {
-                    objects.push(object(format!("{name}-{number:02}")));
-                }
-                let last = objects.last_mut().expect("there is one from the start");
-                last.binary_data
-                    .insert(part.key.clone(), STANDARD.encode(bytes));
-            }
-        }
-    }
+    let maps = lay_out(stored, &sha256).into_iter().enumerate();
+    let objects = maps.map(object).collect();
     Packed {
         sha256,
         size: component.len(),
-        stored: stored.len(),
+        stored: size,
         objects,
     }
 }
@@ -191,6 +183,8 @@ fn compress(component: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use std::io::Read as _;
+
+    use plimsoll_policy::WHOLE;
 
     use super::*;
 

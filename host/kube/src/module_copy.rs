@@ -1,6 +1,7 @@
-//! Copies of modules in ConfigMaps of our own, one for each module, by its digest: found, made and deleted.
+//! Copies of modules in ConfigMaps of our own, by the digests of the modules: found, made and deleted.
 //!
-//! A copy never changes, and only what bears our label is one. It is in one ConfigMap, since a Policy's module comes out of one.
+//! A copy never changes, and only what bears our label is one. How a module that is too large for one ConfigMap is laid out in several is the
+//! policy engine's to say; all of them are named after its digest.
 
 use std::collections::BTreeMap;
 
@@ -23,12 +24,18 @@ pub struct ModuleCopies {
     maps: Api<ConfigMap>,
 }
 
-/// A copy that is there.
+/// A ConfigMap that is there with a copy, or with part of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleCopy {
-    /// SHA-256 of the module, by the copy's name.
+    /// SHA-256 of the module, by the ConfigMap's name.
     pub sha256: String,
+    name: String,
     uid: Option<String>,
+}
+
+/// Name of the ConfigMap with the copy of a module, or of the first of several.
+pub fn copy_name(sha256: &str) -> String {
+    format!("{NAME}{sha256}")
 }
 
 impl ModuleCopies {
@@ -39,24 +46,24 @@ impl ModuleCopies {
         }
     }
 
-    /// The copy of a module; `None` where there is none.
-    pub async fn read(&self, sha256: &str) -> Result<Option<Stored>, Error> {
+    /// The entries of one of them; `None` where it is not there.
+    pub async fn read(&self, name: &str) -> Result<Option<Stored>, Error> {
         // A list of one is covered by the right that finding all of them needs.
-        let one = ours().fields(&format!("metadata.name={}", name(sha256)));
+        let one = ours().fields(&format!("metadata.name={name}"));
         let found = self.maps.list(&one).await?.items;
         Ok(found.into_iter().next().map(stored))
     }
 
-    /// Makes the copy of a module out of its entries.
+    /// Makes one of them with these entries.
     pub async fn create(
         &self,
-        sha256: &str,
+        name: &str,
         entries: BTreeMap<String, Vec<u8>>,
     ) -> Result<(), Error> {
         let bytes = entries.into_iter();
         let map = ConfigMap {
             metadata: ObjectMeta {
-                name: Some(name(sha256)),
+                name: Some(name.to_owned()),
                 labels: Some([(LABEL.to_owned(), "true".to_owned())].into()),
                 ..ObjectMeta::default()
             },
@@ -71,14 +78,14 @@ impl ModuleCopies {
         self.maps.create(&parameters, &map).await.map(drop)
     }
 
-    /// The copies that there are.
+    /// All of them.
     pub async fn list(&self) -> Result<Vec<ModuleCopy>, Error> {
         let listed = self.maps.list_metadata(&ours()).await?.items;
         let copies = listed.into_iter().filter_map(|map| of(map.metadata));
         Ok(copies.collect())
     }
 
-    /// Deletes a copy, unless it is gone or another one by now.
+    /// Deletes one of them, unless it is gone or another one by now.
     pub async fn delete(&self, copy: &ModuleCopy) -> Result<(), Error> {
         let parameters = DeleteParams {
             preconditions: Some(Preconditions {
@@ -87,15 +94,11 @@ impl ModuleCopies {
             }),
             ..DeleteParams::default()
         };
-        match self.maps.delete(&name(&copy.sha256), &parameters).await {
+        match self.maps.delete(&copy.name, &parameters).await {
             Err(Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
             deleted => deleted.map(drop),
         }
     }
-}
-
-fn name(sha256: &str) -> String {
-    format!("{NAME}{sha256}")
 }
 
 fn ours() -> ListParams {
@@ -105,8 +108,13 @@ fn ours() -> ListParams {
 /// `None` for what bears our label and not a name of ours.
 fn of(metadata: ObjectMeta) -> Option<ModuleCopy> {
     let name = metadata.name?;
+    let of_module = name.strip_prefix(NAME)?;
+    let sha256 = of_module
+        .split_once('-')
+        .map_or(of_module, |(first, _)| first);
     Some(ModuleCopy {
-        sha256: name.strip_prefix(NAME)?.to_owned(),
+        sha256: sha256.to_owned(),
+        name,
         uid: metadata.uid,
     })
 }
@@ -122,11 +130,13 @@ mod tests {
             uid: Some("u".to_owned()),
             ..ObjectMeta::default()
         };
-        let copy = of(named(&name("3f9a"))).unwrap();
-        assert_eq!(
-            (copy.sha256.as_str(), copy.uid.as_deref()),
-            ("3f9a", Some("u"))
-        );
+        for name in [copy_name("3f9a"), copy_name("3f9a") + "-01"] {
+            let copy = of(named(&name)).unwrap();
+            assert_eq!(
+                (copy.sha256.as_str(), copy.name, copy.uid.as_deref()),
+                ("3f9a", name, Some("u"))
+            );
+        }
         assert_eq!(of(named("settings")), None);
     }
 }

@@ -76,7 +76,8 @@ pub use note::{MOST_NOTES, Note};
 pub use observer::{Asked, EndedCall, Observer, ask_observed};
 pub use outcome::{Called, Fault, LogLevel, LogLine, Outcome};
 pub use package::{
-    INDEX, Index, MOST_BYTES, Part, SHA256, WHOLE, assemble, digest, split, verify, whole_key,
+    Entries, INDEX, MOST_BYTES, SHA256, WHOLE, assemble, digest, lay_out, part_name,
+    parts_elsewhere, verify,
 };
 pub use policies::Policies;
 pub use records::SelfTest;

@@ -119,6 +119,9 @@ pub trait Observer: fmt::Debug + Send + Sync {
     /// A module was set aside since it keeps failing, or is followed again. Of use to those who are told of one module alone.
     fn turned(&self, _turn: Turn) {}
 
+    /// A question was not decided by a module's answer, since it failed or is set aside. Of use to those who are told of one module alone.
+    fn fell_back(&self) {}
+
     /// A plan was decided for a snapshot.
     fn planned(&self, _snapshot: &Snapshot, _decision: &Decision) {}
 

@@ -2,6 +2,9 @@
 //!
 //! A ConfigMap holds at most a mebibyte of values. A module that does not fit is cut; each part has a digest of its own, so that a part
 //! that is missing or was exchanged is named. The digest of the module is that of the component, whatever way it is stored.
+//!
+//! Whoever reads a module is given the name of one ConfigMap, with the module or with the index and the first part. Part `part-01` is in a
+//! ConfigMap of that name with `-01` behind it, and so on, unless the first one holds it too.
 
 use std::collections::BTreeMap;
 
@@ -24,26 +27,29 @@ const PART_BYTES: usize = MOST_BYTES - (16 << 10);
 /// Most parts: what a module of the greatest size allowed by any setting has.
 const MOST_PARTS: usize = 64;
 
+/// Entries of a ConfigMap, by key.
+pub type Entries = BTreeMap<String, Vec<u8>>;
+
 /// Index of a module in parts: key and digest of each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Index {
+struct Index {
     /// SHA-256 of the component.
-    pub sha256: String,
+    sha256: String,
     /// Bytes of all parts.
-    pub bytes: usize,
+    bytes: usize,
     /// The parts, in their order.
-    pub parts: Vec<Part>,
+    parts: Vec<Part>,
 }
 
 /// One part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+struct Part {
     /// Key of the part in its ConfigMap.
-    pub key: String,
+    key: String,
     /// SHA-256 of its bytes.
-    pub sha256: String,
+    sha256: String,
     /// How many there are.
-    pub bytes: usize,
+    bytes: usize,
 }
 
 /// SHA-256 as `sha256sum` prints it.
@@ -52,7 +58,7 @@ pub fn digest(bytes: &[u8]) -> String {
 }
 
 /// Key of a module that is stored whole, by whether its bytes are compressed.
-pub fn whole_key(stored: &[u8]) -> &'static str {
+fn whole_key(stored: &[u8]) -> &'static str {
     if stored.starts_with(&MAGIC) {
         WHOLE[0]
     } else {
@@ -73,13 +79,21 @@ pub fn verify(what: &str, bytes: &[u8], expected: &str) -> Result<(), Refusal> {
     })
 }
 
-/// Cuts a stored module of that component digest into parts that each fit into a ConfigMap; `None` where it fits whole.
-pub fn split<'b>(stored: &'b [u8], sha256: &str) -> Option<(Index, Vec<&'b [u8]>)> {
-    if stored.len() <= MOST_BYTES {
-        return None;
+/// Name of the ConfigMap with a part of a module, by its number from 0 and the name of the first.
+pub fn part_name(first: &str, part: usize) -> String {
+    match part {
+        0 => first.to_owned(),
+        _ => format!("{first}-{part:02}"),
     }
-    let parts: Vec<&[u8]> = stored.chunks(PART_BYTES).collect();
-    let describe = |(number, bytes): (usize, &&[u8])| Part {
+}
+
+/// Entries of the ConfigMaps that a stored module of that component digest needs, in the order of their [`part_name`]: one where it fits,
+/// else as many as it has parts, the first of them with the index.
+pub fn lay_out(stored: Vec<u8>, sha256: &str) -> Vec<Entries> {
+    if stored.len() <= MOST_BYTES {
+        return vec![Entries::from([(whole_key(&stored).to_owned(), stored)])];
+    }
+    let describe = |(number, bytes): (usize, &[u8])| Part {
         key: format!("part-{number:02}"),
         sha256: digest(bytes),
         bytes: bytes.len(),
@@ -87,13 +101,53 @@ pub fn split<'b>(stored: &'b [u8], sha256: &str) -> Option<(Index, Vec<&'b [u8]>
     let index = Index {
         sha256: sha256.to_owned(),
         bytes: stored.len(),
-        parts: parts.iter().enumerate().map(describe).collect(),
+        parts: (stored.chunks(PART_BYTES).enumerate())
+            .map(describe)
+            .collect(),
     };
-    Some((index, parts))
+    let parts = index.parts.iter().zip(stored.chunks(PART_BYTES));
+    let mut maps: Vec<Entries> = parts
+        .map(|(part, bytes)| Entries::from([(part.key.clone(), bytes.to_vec())]))
+        .collect();
+    let text = serde_json::to_vec(&index).expect("an index is plain data");
+    maps[0].insert(INDEX.to_owned(), text);
+    maps
+}
+
+/// Keys of the parts that are in other ConfigMaps than the one with these entries, by number; none where the module is whole, or where the
+/// index cannot be read, which [`assemble`] then says.
+pub fn parts_elsewhere(entries: &Entries) -> BTreeMap<usize, String> {
+    if WHOLE.iter().any(|key| entries.contains_key(*key)) {
+        return BTreeMap::new();
+    }
+    let index = entries.get(INDEX).map(|index| read_index(index));
+    let Some(Ok(index)) = index else {
+        return BTreeMap::new();
+    };
+    let parts = index.parts.into_iter().enumerate();
+    parts
+        .filter(|(number, part)| *number > 0 && !entries.contains_key(&part.key))
+        .map(|(number, part)| (number, part.key))
+        .collect()
+}
+
+fn read_index(text: &[u8]) -> Result<Index, Refusal> {
+    let problem = |problem: String| Refusal::Package { problem };
+    let index: Index = serde_json::from_slice(text).map_err(|error| {
+        let said = crate::text::clean(&error.to_string(), crate::text::NAME);
+        problem(format!("{INDEX} cannot be read: {said}"))
+    })?;
+    let count = index.parts.len();
+    if count > MOST_PARTS {
+        return Err(problem(format!(
+            "{INDEX} names {count} parts; at most {MOST_PARTS} are allowed"
+        )));
+    }
+    Ok(index)
 }
 
 /// The stored module out of the entries of one or several ConfigMaps.
-pub fn assemble(mut entries: BTreeMap<String, Vec<u8>>) -> Result<Vec<u8>, Refusal> {
+pub fn assemble(mut entries: Entries) -> Result<Vec<u8>, Refusal> {
     if let Some(whole) = WHOLE.iter().find_map(|key| entries.remove(*key)) {
         return Ok(whole);
     }
@@ -107,16 +161,8 @@ pub fn assemble(mut entries: BTreeMap<String, Vec<u8>>) -> Result<Vec<u8>, Refus
             crate::world::listed(&keys)
         )));
     };
-    let index: Index = serde_json::from_slice(index).map_err(|error| {
-        let said = crate::text::clean(&error.to_string(), crate::text::NAME);
-        problem(format!("{INDEX} cannot be read: {said}"))
-    })?;
+    let index = read_index(index)?;
     let count = index.parts.len();
-    if count > MOST_PARTS {
-        return Err(problem(format!(
-            "{INDEX} names {count} parts; at most {MOST_PARTS} are allowed"
-        )));
-    }
     let mut stored = Vec::new();
     for (number, part) in index.parts.iter().enumerate() {
         let key = crate::text::clean(&part.key, crate::text::NAME);
@@ -143,18 +189,15 @@ pub fn assemble(mut entries: BTreeMap<String, Vec<u8>>) -> Result<Vec<u8>, Refus
 mod tests {
     use super::*;
 
-    /// A module of three parts, as entries.
-    fn entries() -> BTreeMap<String, Vec<u8>> {
-        let stored: Vec<u8> = (0..(2 * MOST_BYTES + 5))
+    fn stored() -> Vec<u8> {
+        (0..(2 * MOST_BYTES + 5))
             .map(|byte| u8::try_from(byte % 251).unwrap())
-            .collect();
-        let (index, parts) = split(&stored, "00").unwrap();
-        let mut entries = BTreeMap::new();
-        for (part, bytes) in index.parts.iter().zip(parts) {
-            entries.insert(part.key.clone(), bytes.to_vec());
-        }
-        entries.insert(INDEX.to_owned(), serde_json::to_vec(&index).unwrap());
-        entries
+            .collect()
+    }
+
+    /// A module of three parts, as entries.
+    fn entries() -> Entries {
+        lay_out(stored(), "00").into_iter().flatten().collect()
     }
 
     fn refusal(change: impl FnOnce(&mut BTreeMap<String, Vec<u8>>)) -> Refusal {
@@ -165,13 +208,33 @@ mod tests {
 
     #[test]
     fn parts_give_the_module_again() {
-        let stored = assemble(entries()).unwrap();
-        assert_eq!(stored.len(), 2 * MOST_BYTES + 5);
-        assert_eq!(stored[MOST_BYTES], u8::try_from(MOST_BYTES % 251).unwrap());
-        assert!(
-            split(&stored[..MOST_BYTES], "00").is_none(),
-            "it fits whole"
-        );
+        assert_eq!(assemble(entries()).unwrap(), stored());
+        let fits = stored()[..MOST_BYTES].to_vec();
+        let maps = lay_out(fits.clone(), "00");
+        assert_eq!(maps, [Entries::from([(WHOLE[1].to_owned(), fits)])]);
+    }
+
+    #[test]
+    fn parts_are_where_the_name_of_the_first_says_unless_they_are_there_too() {
+        let maps = lay_out(stored(), "00");
+        let elsewhere = |entries: &Entries| {
+            let parts = parts_elsewhere(entries).into_iter();
+            parts
+                .map(|(part, key)| format!("{part} {key}"))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(elsewhere(&maps[0]), ["1 part-01", "2 part-02"]);
+        let mut both = maps[0].clone();
+        both.extend(maps[1].clone());
+        assert_eq!(elsewhere(&both), ["2 part-02"]);
+        assert!(elsewhere(&entries()).is_empty());
+        assert_eq!(part_name("web-3f9a1c", 0), "web-3f9a1c");
+        assert_eq!(part_name("web-3f9a1c", 2), "web-3f9a1c-02");
+        // A module that is there whole needs no part, and of an index that is none no part is known.
+        both.insert(WHOLE[0].to_owned(), Vec::new());
+        assert!(elsewhere(&both).is_empty());
+        let index = Entries::from([(INDEX.to_owned(), b"[".to_vec())]);
+        assert!(elsewhere(&index).is_empty());
     }
 
     #[test]

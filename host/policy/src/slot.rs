@@ -230,11 +230,31 @@ impl<M> WithFallback<'_, M> {
         self.instead.get().map(String::as_str)
     }
 
+    /// Puts a question to the module that serves; where its answer does not count, whoever looks on at it is told.
+    fn put<'a, T>(
+        &'a self,
+        put: impl Fn(&'a Watched<'_, M>) -> Result<T, Fault>,
+    ) -> Result<T, Fault>
+    where
+        M: Observable,
+    {
+        let answer = put(&self.serving);
+        if answer.is_err() {
+            for observer in self.serving.slot.module.observers() {
+                observer.fell_back();
+            }
+        }
+        answer
+    }
+
     fn ask<'a, T>(
         &'a self,
         put: impl Fn(&'a Watched<'_, M>) -> Result<T, Fault>,
-    ) -> Result<T, Fault> {
-        let answer = put(&self.serving);
+    ) -> Result<T, Fault>
+    where
+        M: Observable,
+    {
+        let answer = self.put(&put);
         match &self.last_good {
             Some(behind) if !self.serving.is_followed() => {
                 let instead = put(behind);
@@ -259,7 +279,7 @@ impl<M: Ranker + Observable> WithFallback<'_, M> {
         &'a self,
         put: impl Fn(&'a Watched<'_, M>) -> Result<T, Fault>,
     ) -> Result<T, Fault> {
-        let failed = match put(&self.serving) {
+        let failed = match self.put(&put) {
             Err(fault) if !self.serving.facts().vetoes => fault,
             answer => return answer,
         };
@@ -292,7 +312,7 @@ impl<M: Ranker + Observable> Ranker for WithFallback<'_, M> {
     fn order(&self, question: &OrderQuestion) -> Result<LaunchLists, Fault> {
         match (&self.last_good, self.instead()) {
             (Some(behind), Some(_)) => behind.order(question),
-            _ if self.facts().unit == Unit::Dollars => self.serving.order(question),
+            _ if self.facts().unit == Unit::Dollars => self.put(|module| module.order(question)),
             _ => self.stood_in(|module| module.order(question)),
         }
     }

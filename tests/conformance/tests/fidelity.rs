@@ -160,10 +160,11 @@ async fn pods_that_wait_land_where_planned_however_often_they_are_tried() -> Res
         dropped > 0,
         "no attempt of the scheduler took a nomination away"
     );
-    let all = landed.as_planned + landed.sooner + landed.elsewhere;
-    assert_eq!(all, 200, "{landed:?}");
+    // One whose room another took has no place planned for it, and counts for none of these, until the next plan.
+    let kept = usize::try_from(landed.as_planned + landed.sooner)?;
+    assert!(kept <= PODS, "{landed:?}");
     assert!(
-        (landed.as_planned + landed.sooner) * 100 >= all * 99,
+        kept * 100 >= PODS * 99,
         "{landed:?}, {dropped} nominations dropped"
     );
     println!("{landed:?}, {dropped} nominations dropped");

@@ -20,7 +20,7 @@ use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET, handmade};
 use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_policy::{
     Candidate, Compiler, Engine, EngineSettings, Generation, Generations, Helper, Hook, INDEX,
-    Index, Module, Part, Policies, Successor, WHOLE, digest,
+    Module, Policies, Successor, WHOLE, digest,
 };
 
 use crate::bindings::{replace, replaced};
@@ -137,16 +137,12 @@ fn whole(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
 fn in_parts() -> BTreeMap<String, Vec<u8>> {
     let halves = HOSTILE.split_at(HOSTILE.len() / 2);
     let parts = [("part-00", halves.0), ("part-01", halves.1)];
-    let described = parts.map(|(key, bytes)| Part {
-        key: key.to_owned(),
-        sha256: digest(bytes),
-        bytes: bytes.len(),
+    let described = parts.map(|(key, bytes)| {
+        serde_json::json!({"key": key, "sha256": digest(bytes), "bytes": bytes.len()})
     });
-    let index = Index {
-        sha256: digest(HOSTILE),
-        bytes: HOSTILE.len(),
-        parts: described.into(),
-    };
+    let index = serde_json::json!({
+        "sha256": digest(HOSTILE), "bytes": HOSTILE.len(), "parts": described,
+    });
     let mut entries = BTreeMap::from(parts.map(|(key, bytes)| (key.to_owned(), bytes.to_vec())));
     entries.insert(INDEX.to_owned(), serde_json::to_vec(&index).unwrap());
     entries

@@ -88,6 +88,11 @@ pub struct PolicyStatus {
     pub calls: i64,
     /// Those that it failed to answer.
     pub faults: i64,
+    /// Questions that its answer did not decide, since it failed or was set aside.
+    pub fallbacks: i64,
+    /// Fuel that 99 of 100 of its last calls took at most; `None` before the first one.
+    #[serde(rename = "fuelP99", skip_serializing_if = "Option::is_none")]
+    pub fuel_p99: Option<i64>,
 }
 
 /// A module as a policy's status remembers it: what one controller learned and the next is to know.

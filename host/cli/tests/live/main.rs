@@ -10,6 +10,7 @@ mod handover;
 mod joining;
 mod metrics;
 mod outages;
+mod parts;
 mod policies;
 mod pools;
 mod recorded;

@@ -53,13 +53,13 @@ impl Served {
         Api::namespaced(self.client.clone(), NAMESPACE)
     }
 
-    async fn delete_map(&self, name: &str) {
+    pub(super) async fn delete_map(&self, name: &str) {
         let deleted = self.maps().delete(name, &DeleteParams::default()).await;
         deleted.expect("deleted");
     }
 
-    /// Digests of the modules of which the program keeps a copy.
-    async fn copies(&self) -> Result<Vec<String>, kube::Error> {
+    /// Digests of the modules of which the program keeps a copy; of one in parts with the number of each further part behind it.
+    pub(super) async fn copies(&self) -> Result<Vec<String>, kube::Error> {
         let ours = ListParams::default().labels("plimsoll.dev/module-copy");
         let copies = self.maps().list(&ours).await?.items.into_iter();
         let name = |map: ConfigMap| map.metadata.name.unwrap_or_default();
@@ -68,7 +68,7 @@ impl Served {
     }
 
     /// Kills the program and starts another one, to which nothing is known that the cluster does not tell.
-    async fn succeed(&mut self) {
+    pub(super) async fn succeed(&mut self) {
         self.lab.kill(NAME).expect("it runs");
         let started = self.lab.start_again(NAME).await;
         started.expect("it starts again");
@@ -112,7 +112,7 @@ pub(super) fn policy(name: &str, configmap: &str, more: &Value) -> Value {
     policy
 }
 
-fn condition<'s>(status: &'s PolicyStatus, kind: &str) -> (&'s str, &'s str, &'s str) {
+pub(super) fn condition<'s>(status: &'s PolicyStatus, kind: &str) -> (&'s str, &'s str, &'s str) {
     let mut conditions = status.conditions.iter();
     let found = conditions.find(|own| own.kind == kind);
     found.map_or(("", "", ""), |own: &Condition| {
@@ -315,6 +315,9 @@ async fn a_module_that_keeps_failing_is_set_aside_and_the_next_process_does_not_
     };
     assert_eq!(digests(&said.last_good), std::slice::from_ref(&good));
     assert_eq!(digests(&said.quarantined), std::slice::from_ref(&bad));
+    assert!(said.fuel_p99 > Some(0), "{:?}", said.fuel_p99);
+    // What it failed at the one behind it decided, and so what it was not asked any more.
+    assert!(said.faults > 0 && said.fallbacks >= said.faults, "{said:?}");
     let words = served.told("PolicyFailed", "mine").await;
     assert!(words.contains("trap") || words.contains("panic"), "{words}");
     let words = served.told("Quarantined", "mine").await;
@@ -326,6 +329,7 @@ async fn a_module_that_keeps_failing_is_set_aside_and_the_next_process_does_not_
     // Nobody but the last good module is asked.
     let asked = |said: &PolicyStatus| is_aside(said) && said.calls > 0 && said.faults == 0;
     let said = served.until_said("mine", "to be asked", asked).await;
+    assert!(said.fallbacks > 0, "{said:?}");
     assert_eq!(digests(&said.last_good), [good]);
     // Other settings are another module, which has its own chance.
     let mine = policy("mine", "bad", &json!({}));

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kube::{Client, Error};
 use plimsoll_kube::module::Stored;
-use plimsoll_kube::module_copy::ModuleCopies;
+use plimsoll_kube::module_copy::{ModuleCopies, copy_name};
 use plimsoll_kube::policy::remembered_digests;
-use plimsoll_policy::{Engine, assemble, whole_key};
+use plimsoll_policy::{Engine, Entries, assemble, lay_out, part_name, parts_elsewhere};
 
 /// The copies, and who needs which.
 pub(super) struct Copies {
@@ -57,7 +57,16 @@ impl Copies {
 
     /// The bytes of a module, as they were copied; `None` where there is no copy.
     pub(super) async fn read(&self, digest: &str) -> Result<Option<Stored>, Error> {
-        self.maps.read(digest).await
+        let name = copy_name(digest);
+        let Some(mut copy) = self.maps.read(&name).await? else {
+            return Ok(None);
+        };
+        for (part, key) in parts_elsewhere(&copy.entries) {
+            let map = self.maps.read(&part_name(&name, part)).await?;
+            let bytes = map.and_then(|mut map| map.entries.remove(&key));
+            copy.entries.extend(bytes.map(|bytes| (key, bytes)));
+        }
+        Ok(Some(copy))
     }
 
     /// Makes the copy of a module that is needed, unless it is there. Fails with the reason in words.
@@ -65,7 +74,7 @@ impl Copies {
         &self,
         engine: &Engine,
         digest: &str,
-        entries: BTreeMap<String, Vec<u8>>,
+        entries: Entries,
     ) -> Result<(), String> {
         let mut there = self.there.lock().await;
         if there.contains(digest) {
@@ -73,17 +82,15 @@ impl Copies {
         }
         let words = |error: Error| error.to_string();
         let bytes = assemble(entries).map_err(|refusal| refusal.to_string())?;
-        let found = self.maps.read(digest).await.map_err(words)?;
-        let is_there = found.is_some();
+        let found = self.read(digest).await.map_err(words)?;
         let stored = found.and_then(|copy| assemble(copy.entries).ok());
         let is_whole = stored.is_some_and(|stored| engine.verify(&stored, digest).is_ok());
-        if is_there && !is_whole {
+        if !is_whole {
+            // One that is broken, or whose making was cut short.
             let copies = self.maps.list().await.map_err(words)?;
             for broken in copies.iter().filter(|copy| copy.sha256 == digest) {
                 self.maps.delete(broken).await.map_err(words)?;
             }
-        }
-        if !is_whole {
             self.create(digest, bytes).await.map_err(words)?;
         }
         there.insert(digest.to_owned());
@@ -91,8 +98,12 @@ impl Copies {
     }
 
     async fn create(&self, digest: &str, bytes: Vec<u8>) -> Result<(), Error> {
-        let entries = BTreeMap::from([(whole_key(&bytes).to_owned(), bytes)]);
-        self.maps.create(digest, entries).await?;
+        let name = copy_name(digest);
+        // The first comes last: where it is there, so are the others.
+        let maps = lay_out(bytes, digest).into_iter().enumerate();
+        for (part, entries) in maps.rev() {
+            self.maps.create(&part_name(&name, part), entries).await?;
+        }
         tracing::info!(sha256 = digest, "copied module");
         Ok(())
     }
@@ -115,10 +126,14 @@ impl Copies {
         };
         let copies = self.maps.list().await?;
         needed.extend(self.needed().by_policy.values().flatten().cloned());
+        let mut collected = BTreeSet::new();
         for copy in copies.iter().filter(|copy| !needed.contains(&copy.sha256)) {
             there.remove(&copy.sha256);
             self.maps.delete(copy).await?;
-            tracing::info!(sha256 = copy.sha256, "collected the copy of a module");
+            collected.insert(&copy.sha256);
+        }
+        for sha256 in collected {
+            tracing::info!(sha256, "collected the copy of a module");
         }
         Ok(())
     }

@@ -96,6 +96,10 @@ impl Health {
 }
 
 impl Observer for Health {
+    fn fell_back(&self) {
+        self.calls.fell_back();
+    }
+
     fn asked(&self, call: &Asked<'_>) {
         self.calls.asked(call);
         if let Some(fault) = call.fault() {

@@ -12,6 +12,7 @@ mod gates;
 mod health;
 mod held;
 mod memory;
+mod module_maps;
 mod serving;
 mod shadows;
 mod status;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use plimsoll_api::kinds::{Policy, PolicyStatus, RememberedModule};
 use plimsoll_core::model::LabelSelector;
 use plimsoll_kube::event::Notice;
-use plimsoll_kube::module::{ModuleError, Stored, Watched};
+use plimsoll_kube::module::{ModuleError, Stored};
 use plimsoll_kube::policy::write_status;
 use plimsoll_policy::{Hook, Refusal};
 use tokio::sync::{oneshot, watch};
@@ -22,6 +22,7 @@ use super::events::{self, Said};
 use super::gates::{Asked, Judged, judge};
 use super::health::Happened;
 use super::memory::Memory;
+use super::module_maps::ModuleMaps;
 use super::serving::{Place, Serving, shown};
 use super::status::{ConditionState, Share, status};
 use super::wanted::{Mode, ModuleSpec, Wanted};
@@ -94,7 +95,7 @@ impl PolicyTask {
     ) {
         let mut settled = Some(settled);
         let mut pools = self.common.given.pools.clone();
-        let mut watched: Option<(ModuleSpec, Watched)> = None;
+        let mut watched: Option<ModuleMaps> = None;
         let bulletin = Arc::clone(&self.place.bulletin);
         loop {
             let policy = Arc::clone(&object.borrow_and_update());
@@ -139,13 +140,11 @@ impl PolicyTask {
         is_known || self.ready.reason == "InvalidSpec"
     }
 
-    /// Watches the ConfigMap that is named now.
-    fn follow(&mut self, wanted: &Wanted, watched: &mut Option<(ModuleSpec, Watched)>) {
+    /// Watches the ConfigMap that is named now, and those that belong to it.
+    fn follow(&mut self, wanted: &Wanted, watched: &mut Option<ModuleMaps>) {
         let name = &wanted.module.configmap;
-        let is_watched = |(spec, _): &(ModuleSpec, Watched)| spec.configmap == *name;
-        if !watched.as_ref().is_some_and(is_watched) {
-            let own = Watched::start(&self.common.given.client, name.clone());
-            *watched = Some((wanted.module.clone(), own));
+        if watched.as_ref().map(ModuleMaps::name) != Some(name) {
+            *watched = Some(ModuleMaps::start(&self.common.given.client, name));
             self.content = Content::Unknown;
         }
     }
@@ -407,9 +406,11 @@ impl PolicyTask {
             message: conflict.unwrap_or_default(),
         };
         let log = self.common.given.shadows.log(&self.name);
-        let (calls, faults) = match &log {
-            Some(log) => (count(log.decisions), count(log.faults)),
-            None => self.place.calls.counts(),
+        let own = &self.place.calls;
+        let counts = own.counts();
+        let (calls, faults, fuel_p99) = match &log {
+            Some(log) => (count(log.decisions), count(log.faults), None),
+            None => (counts.asked, counts.failed, own.fuel_p99().map(count)),
         };
         let serving = self.place.serving.as_ref();
         let memory = &self.place.memory;
@@ -421,6 +422,8 @@ impl PolicyTask {
             node_pools: share.own,
             calls,
             faults,
+            fallbacks: counts.fell_back,
+            fuel_p99,
             ..PolicyStatus::default()
         };
         let conditions = [("Ready", &self.ready()), ("Conflicting", &conflicting)];
@@ -440,9 +443,9 @@ impl PolicyTask {
     }
 }
 
-async fn next(watched: &mut Option<(ModuleSpec, Watched)>) -> Result<Option<Stored>, ModuleError> {
+async fn next(watched: &mut Option<ModuleMaps>) -> Result<Option<Stored>, ModuleError> {
     match watched {
-        Some((_, watched)) => match watched.next().await {
+        Some(watched) => match watched.next().await {
             Some(content) => content,
             None => std::future::pending().await,
         },
