@@ -364,7 +364,11 @@ fn rank_with(
     let refusal = serving.refusal();
     // One that forbids offerings holds by itself, set aside or not.
     if serving.facts().vetoes || (refusal.is_none() && last_good.is_none()) {
-        return decide_within(serving, snapshot, session);
+        let decision = decide_within(serving, snapshot, session);
+        if !decision.faults.is_empty() {
+            module.tell_fallback();
+        }
+        return decision;
     }
     // A module that is not asked needs no plan of its own to be thrown away.
     let failed = if let Some(refusal) = refusal {
@@ -376,6 +380,7 @@ fn rank_with(
         }
         decision.faults
     };
+    module.tell_fallback();
     let (decision, instead) = match last_good {
         Some(behind) => {
             let decision = decide_within(behind, snapshot, session);

@@ -240,11 +240,19 @@ impl<M> WithFallback<'_, M> {
     {
         let answer = put(&self.serving);
         if answer.is_err() {
-            for observer in self.serving.slot.module.observers() {
-                observer.fell_back();
-            }
+            self.tell_fallback();
         }
         answer
+    }
+
+    /// Tells whoever looks on at the module that serves that its answer does not count.
+    pub(crate) fn tell_fallback(&self)
+    where
+        M: Observable,
+    {
+        for observer in self.serving.slot.module.observers() {
+            observer.fell_back();
+        }
     }
 
     fn ask<'a, T>(
