@@ -51,11 +51,8 @@ impl ModuleMaps {
             };
             match told {
                 Err(error) => return Some(Err(error)),
-                Ok(()) => {
-                    if let Some(whole) = self.known.whole() {
-                        return Some(Ok(whole));
-                    }
-                }
+                Ok(()) if self.known.is_told() => return Some(Ok(self.known.whole())),
+                Ok(()) => {}
             }
         }
     }
@@ -128,19 +125,18 @@ impl Known {
         }
     }
 
-    /// All entries of the module, or nothing where the named ConfigMap is gone; `None` while something has not been told.
-    fn whole(&self) -> Option<Option<Stored>> {
-        if self.parts.values().any(|part| !part.is_told) {
-            return None;
-        }
-        let Some(named) = &self.named else {
-            return Some(None);
-        };
-        let mut whole = named.clone();
+    /// `true` if every ConfigMap of the module has been looked for.
+    fn is_told(&self) -> bool {
+        self.parts.values().all(|part| part.is_told)
+    }
+
+    /// All entries of the module that are there; `None` where the named ConfigMap is gone.
+    fn whole(&self) -> Option<Stored> {
+        let mut whole = self.named.clone()?;
         let parts = self.parts.values();
         let bytes = parts.filter_map(|part| Some((part.key.clone(), part.bytes.clone()?)));
         whole.entries.extend(bytes);
-        Some(Some(whole))
+        Some(whole)
     }
 }
 
@@ -150,11 +146,11 @@ mod tests {
 
     use super::*;
 
-    fn map(entries: &Entries) -> Option<Stored> {
-        Some(Stored {
+    fn map(entries: &Entries) -> Stored {
+        Stored {
             entries: entries.clone(),
             ..Stored::default()
-        })
+        }
     }
 
     #[test]
@@ -162,31 +158,32 @@ mod tests {
         let module = vec![7; 2 * MOST_BYTES];
         let maps = lay_out(module.clone(), "00");
         let mut known = Known::default();
-        assert!(known.named_told(map(&maps[0])));
-        assert_eq!(known.whole(), None);
+        assert!(known.named_told(Some(map(&maps[0]))));
+        assert!(!known.is_told());
         known.part_told(2, None);
-        assert_eq!(known.whole(), None);
+        assert!(!known.is_told());
         // Of a part's map only the part counts.
         let mut second = maps[1].clone();
         second.insert(WHOLE[0].to_owned(), b"another".to_vec());
-        known.part_told(1, map(&second));
-        let assembled = |known: &Known| assemble(known.whole().unwrap().unwrap().entries);
+        known.part_told(1, Some(map(&second)));
+        let assembled = |known: &Known| assemble(known.whole().unwrap().entries);
         let refusal = assembled(&known).unwrap_err().to_string();
         assert_eq!(refusal, "part-02, part 3 of 3, is missing");
-        known.part_told(2, map(&maps[2]));
+        known.part_told(2, Some(map(&maps[2])));
         assert_eq!(assembled(&known).unwrap(), module);
         // The same again asks for nothing anew.
-        assert!(!known.named_told(map(&maps[0])));
+        assert!(!known.named_told(Some(map(&maps[0]))));
         assert_eq!(assembled(&known).unwrap(), module);
         known.named_told(None);
-        assert_eq!(known.whole(), Some(None));
+        assert!(known.is_told() && known.whole().is_none());
     }
 
     #[test]
     fn a_module_in_one_map_waits_for_no_other() {
         let mut known = Known::default();
         let maps = lay_out(b"module".to_vec(), "00");
-        assert!(!known.named_told(map(&maps[0])));
+        assert!(!known.named_told(Some(map(&maps[0]))));
+        assert!(known.is_told());
         assert_eq!(known.whole(), Some(map(&maps[0])));
     }
 }
