@@ -67,7 +67,7 @@ pub fn pack(component: &[u8], policy: &str, namespace: Option<&str>) -> Packed {
     let sha256 = digest(component);
     let stored = compress(component);
     let name = format!("{policy}-{}", &sha256[..DIGITS]);
-    let size = stored.len();
+    let stored_bytes = stored.len();
     let object = |(part, mut entries): (usize, Entries)| {
         let index = entries.remove(INDEX).into_iter();
         let text = |index| String::from_utf8(index).expect("an index is JSON");
@@ -92,7 +92,7 @@ pub fn pack(component: &[u8], policy: &str, namespace: Option<&str>) -> Packed {
     Packed {
         sha256,
         size: component.len(),
-        stored: size,
+        stored: stored_bytes,
         objects,
     }
 }

@@ -94,6 +94,7 @@ fn with_nulls(mut status: Value) -> Value {
         "nodePools",
         "lastGood",
         "quarantined",
+        "fuelP99",
     ] {
         if status.get(field).is_none() {
             status[field] = Value::Null;
@@ -190,6 +191,25 @@ mod tests {
             PolicyChange::Gone(name) => format!("-{name}"),
         });
         told.collect()
+    }
+
+    #[test]
+    fn what_a_status_does_not_say_any_more_is_taken_off() {
+        let said = serde_json::to_value(PolicyStatus::default()).unwrap();
+        let full = PolicyStatus {
+            serving: Some("x".to_owned()),
+            served_digest: Some("x".to_owned()),
+            last_good: vec![Default::default()],
+            quarantined: vec![Default::default()],
+            node_pools: vec!["x".to_owned()],
+            fuel_p99: Some(1),
+            ..PolicyStatus::default()
+        };
+        let full = serde_json::to_value(full).unwrap();
+        let written = with_nulls(said);
+        for field in full.as_object().unwrap().keys() {
+            assert!(written.get(field).is_some(), "{field} would stay");
+        }
     }
 
     #[test]

@@ -229,15 +229,14 @@ impl<M> WithFallback<'_, M> {
     pub(crate) fn instead(&self) -> Option<&str> {
         self.instead.get().map(String::as_str)
     }
+}
 
+impl<M: Observable> WithFallback<'_, M> {
     /// Puts a question to the module that serves; where its answer does not count, whoever looks on at it is told.
     fn put<'a, T>(
         &'a self,
         put: impl Fn(&'a Watched<'_, M>) -> Result<T, Fault>,
-    ) -> Result<T, Fault>
-    where
-        M: Observable,
-    {
+    ) -> Result<T, Fault> {
         let answer = put(&self.serving);
         if answer.is_err() {
             self.tell_fallback();
@@ -246,10 +245,7 @@ impl<M> WithFallback<'_, M> {
     }
 
     /// Tells whoever looks on at the module that serves that its answer does not count.
-    pub(crate) fn tell_fallback(&self)
-    where
-        M: Observable,
-    {
+    pub(crate) fn tell_fallback(&self) {
         for observer in self.serving.slot.module.observers() {
             observer.fell_back();
         }
@@ -258,10 +254,7 @@ impl<M> WithFallback<'_, M> {
     fn ask<'a, T>(
         &'a self,
         put: impl Fn(&'a Watched<'_, M>) -> Result<T, Fault>,
-    ) -> Result<T, Fault>
-    where
-        M: Observable,
-    {
+    ) -> Result<T, Fault> {
         let answer = self.put(&put);
         match &self.last_good {
             Some(behind) if !self.serving.is_followed() => {
@@ -319,7 +312,10 @@ impl<M: Ranker + Observable> Ranker for WithFallback<'_, M> {
     /// Who has answered for prices orders, too: no decision is made of two modules' answers. One that gives no prices is stood in for.
     fn order(&self, question: &OrderQuestion) -> Result<LaunchLists, Fault> {
         match (&self.last_good, self.instead()) {
-            (Some(behind), Some(_)) => behind.order(question),
+            (Some(behind), Some(_)) => {
+                self.tell_fallback();
+                behind.order(question)
+            }
             _ if self.facts().unit == Unit::Dollars => self.put(|module| module.order(question)),
             _ => self.stood_in(|module| module.order(question)),
         }

@@ -20,16 +20,9 @@ fn large() -> Vec<u8> {
     });
     let name = b"\x05noise";
     let length = u32::try_from(2 * MOST_BYTES + name.len()).expect("a few mebibytes");
-    // Seven bits a byte, all but the last with the eighth set.
-    let digits =
-        [0, 7, 14, 21, 28].map(|shift| u8::try_from(length >> shift & 0x7f).expect("seven bits"));
-    let digits = [
-        digits[0] | 0x80,
-        digits[1] | 0x80,
-        digits[2] | 0x80,
-        digits[3] | 0x80,
-        digits[4],
-    ];
+    // Seven bits a byte, the eighth says that there are more.
+    let digit = |shift: u32| (length >> shift & 0x7f) | if shift < 28 { 0x80 } else { 0 };
+    let digits = [0, 7, 14, 21, 28].map(|shift| u8::try_from(digit(shift)).expect("eight bits"));
     let mut module = [list_price(), &[0], &digits, name].concat();
     module.extend(noise.take(2 * MOST_BYTES));
     module
