@@ -173,6 +173,8 @@ impl WatchedPolicies {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_api::kinds::RememberedModule;
+
     use super::*;
 
     fn object(name: &str, hook: &Value) -> DynamicObject {
@@ -199,8 +201,8 @@ mod tests {
         let full = PolicyStatus {
             serving: Some("x".to_owned()),
             served_digest: Some("x".to_owned()),
-            last_good: vec![Default::default()],
-            quarantined: vec![Default::default()],
+            last_good: vec![RememberedModule::default()],
+            quarantined: vec![RememberedModule::default()],
             node_pools: vec!["x".to_owned()],
             fuel_p99: Some(1),
             ..PolicyStatus::default()
