@@ -137,9 +137,10 @@ fn alike<'c>(
     }
 }
 
-/// The rows that the claim names, best first: the planned one, then others in launch order. A claim packed by price names
-/// what guards keep from being bought, `guarded`, only where they have yielded. Rows that attach fewer volumes than the
-/// node's pods use are named where the planned one is no better, or, last, where too few values would be left without them.
+/// The rows that the claim names, best first: the planned one, then others in launch order. In a pool packed by price it
+/// names what guards keep from being bought, `guarded`, only where they have yielded. Rows that attach fewer volumes than
+/// the node's pods use are named where the planned one is no better. A node packed as the incumbent does names both, last,
+/// where too few values would be left without them.
 pub(crate) fn named_rows(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
@@ -148,22 +149,23 @@ pub(crate) fn named_rows(
     guarded: Option<&Bits>,
 ) -> Vec<usize> {
     let guards = &compiled.snapshot.settings.guards;
-    let attaches = |row: usize| AttachSlots::has(compiled, guards, row, &node.attached);
-    let all = |allowed: &dyn Fn(usize) -> bool| {
-        rows_among(compiled, prices, node, reach, guarded, allowed)
-    };
+    let template = &compiled.templates[compiled.rows.rows[node.row].template];
+    let guarded = guarded.filter(|rows| !template.is_compatible() && !rows.contains(node.row));
     let takes_slots = node.attached.iter().any(|taken| *taken > 0);
-    if !takes_slots || !attaches(node.row) {
-        return all(&|_| true);
-    }
-    let named = all(&attaches);
+    let attaches = |row: usize| AttachSlots::has(compiled, guards, row, &node.attached);
+    let counts_slots = takes_slots && attaches(node.row);
+    let within_guards = |row: usize| {
+        guarded.is_none_or(|rows| !rows.contains(row)) && (!counts_slots || attaches(row))
+    };
+    let all = |allowed: &dyn Fn(usize) -> bool| rows_among(compiled, prices, node, reach, allowed);
+    let named = all(&within_guards);
     let types = named
         .iter()
         .map(|row| compiled.rows.rows[*row].instance_type)
         .collect();
     if node.compatible && !minimum::is_met(compiled, node.row, &node.minimum, &types) {
         let mut all = all(&|_| true);
-        all.sort_by_key(|row| !attaches(*row));
+        all.sort_by_key(|row| !within_guards(*row));
         return all;
     }
     named
@@ -175,17 +177,14 @@ fn rows_among(
     prices: &RowPrices,
     node: &NewNode,
     reach: Reach,
-    guarded: Option<&Bits>,
     allowed: &dyn Fn(usize) -> bool,
 ) -> Vec<usize> {
-    let guarded = guarded.filter(|rows| !node.compatible && !rows.contains(node.row));
     let alike = alike(compiled, prices, node);
     let may_name = |row: &usize| {
         *row != node.row
             && node.rows.contains(*row)
             && fits(&node.used, compiled.rows.capacity(*row))
             && prices.buyable(*row)
-            && guarded.is_none_or(|rows| !rows.contains(*row))
             && allowed(*row)
             && alike(*row)
     };
