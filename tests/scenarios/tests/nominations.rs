@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::{Answer, Order, Outcome, Purpose, Request, Write};
+use plimsoll_core::action::{
+    Action, Answer, Order, Outcome, Purpose, Request, SolveRequest, Write,
+};
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::NodeName;
 use plimsoll_core::lifecycle::UNREGISTERED_TAINT;
@@ -11,7 +13,7 @@ use plimsoll_core::model::{
 };
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
-    Amounts, OnDemand, PodFixture, ZONE_1, cluster, instance_type, node, pod, pool,
+    Amounts, OnDemand, PodFixture, ZONE, ZONE_1, ZONE_2, cluster, instance_type, node, pod, pool,
 };
 
 use super::driven::{Driven, ordered, solve};
@@ -183,6 +185,81 @@ fn a_nomination_to_another_node_than_the_last_one_asked_for_is_taken_back_too() 
     driven.hand_in(Input::Outcome(order.id, Outcome::Done(done)));
     let withdraw = driven.next(SOON, |action| ordered(action, Purpose::Withdraw));
     assert!(withdraw.is_some(), "it has no place on either");
+}
+
+/// Pods that want to be where the others of their kind are: one was bound in the second zone, where there is no more room, before those of
+/// whom each was promised a node in the first. They asked for these nodes one after the other.
+fn parted() -> Driven {
+    let sold = instance_type("four").cpu(4000).memory_mib(16_384).pods(110);
+    let sold = sold.no_overhead().price(0.2).zones(&[ZONE_1, ZONE_2]);
+    let own = |name: &str, zone: &str| {
+        let own = node(name).managed("general").of_type("four").cpu(4000);
+        let own = own.memory_mib(16_384).pods(110).zone(zone);
+        own.phase(ClaimPhase::Initialized)
+    };
+    let fixture = cluster().pool(pool("general")).sells(sold);
+    let fixture = fixture.node(own("n1", ZONE_1)).node(own("n2", ZONE_1));
+    let fixture = fixture.node(own("n3", ZONE_2));
+    let fixture = fixture.pod(together(1)).pod(of("stranger", 3900).on("n3"));
+    let fixture = fixture.settings(|settings| settings.nominations = true);
+    let mut driven = Driven::start(fixture, NOW);
+    driven.plan();
+    assert!(
+        driven.asked(Span::from_secs(7)).is_none(),
+        "it has its promise"
+    );
+    let (objects, ..) = cluster().pod(together(2)).parts();
+    driven.see(Arc::clone(&objects.pods[0]), 40);
+    driven.plan();
+    driven.bind_to("n3", together(0).cpu(100));
+    driven
+}
+
+impl Driven {
+    /// The next question about waiting pods, under a scheduler that tries every nomination at once, in vain, and drops it.
+    fn asked(&mut self, within: Span) -> Option<SolveRequest> {
+        let end = self.now + within;
+        loop {
+            for action in std::mem::take(&mut self.actions) {
+                match action {
+                    Action::Solve(request) => return Some(request),
+                    Action::Do(order) if order.purpose == Purpose::Nominate => {
+                        let version = self.now.millis().unsigned_abs();
+                        self.drop_at_once(&[*order], version);
+                    }
+                    _ => {}
+                }
+            }
+            let wake = self.engine.next_wake().filter(|wake| *wake < end)?;
+            self.now = wake.max(self.now + Span::from_millis(1));
+            self.hand_in(Input::Tick);
+        }
+    }
+}
+
+fn together(number: usize) -> PodFixture {
+    let pod = pod(&format!("together-{number}")).cpu(3000);
+    let pod = pod.label("app", "together").affinity(ZONE).to("together");
+    pod.owned_by(OwnerKind::ReplicaSet, "together")
+}
+
+#[test]
+fn pods_that_were_planned_where_the_others_are_not_are_planned_anew_together() {
+    let mut driven = parted();
+    let request = driven.asked(Span::from_secs(30));
+    let request = request.expect("their time is over");
+    let asking = request.snapshot.pods.iter();
+    let asking = asking.filter(|pod| pod.node.is_none());
+    let mut asking: Vec<&str> = asking.map(|pod| &*pod.name.name).collect();
+    asking.sort_unstable();
+    assert_eq!(asking, ["together-1", "together-2"]);
+    let plan = plimsoll_core::schedule::plan(&request.snapshot);
+    let zones: Vec<&str> = plan
+        .claims
+        .iter()
+        .map(|claim| &*claim.options[0].zone)
+        .collect();
+    assert_eq!(zones, [ZONE_2, ZONE_2], "{plan:?}");
 }
 
 /// A launched claim on which two pods are planned, its node, which was made just now and is not ready, and the orders to nominate them.

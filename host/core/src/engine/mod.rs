@@ -26,6 +26,7 @@ mod freshness;
 mod garbage;
 mod group_pace;
 mod input;
+mod lapse;
 mod launched;
 mod launches;
 mod ledger;

@@ -24,7 +24,7 @@ const ON_ITS_WAY: Span = Span::from_millis(100);
 pub(super) struct Nominations {
     by_pod: BTreeMap<ObjectName, Nomination>,
     by_node: BTreeMap<NodeName, BTreeSet<ObjectName>>,
-    lapses: BTreeMap<Timestamp, BTreeSet<PromisedTarget>>,
+    pub(super) lapses: BTreeMap<Timestamp, BTreeSet<PromisedTarget>>,
     again: BTreeMap<Timestamp, BTreeSet<GroupId>>,
     pace: GroupPace,
 }
@@ -384,17 +384,6 @@ impl Engine {
         groups.insert(group);
     }
 
-    /// Sets down when a target's promises lapse.
-    pub(super) fn plan_lapse(&mut self, target: &PromisedTarget) {
-        let until = self
-            .promises
-            .hold_until(target, &self.cluster, &self.expected);
-        if let Some(at) = until {
-            let targets = self.nominations.lapses.entry(at).or_default();
-            targets.insert(target.clone());
-        }
-    }
-
     /// A judge of bindings of one moment, of which no watch has told us yet.
     pub fn landings(&self, now: Timestamp) -> Landings<'_> {
         Landings {
@@ -413,68 +402,5 @@ impl Engine {
             taints.any(|taint| &*taint.key == UNREGISTERED_TAINT || is_ephemeral(taint))
         };
         node.is_some_and(|node| node.readiness() == Readiness::Ready && !starting(node))
-    }
-
-    /// Drops promises whose time is over.
-    pub(super) fn lapse_promises(&mut self, now: Timestamp) {
-        let mut ended = false;
-        while let Some(entry) = self.nominations.lapses.first_entry() {
-            if *entry.key() > now {
-                break;
-            }
-            for target in entry.remove() {
-                let until = self
-                    .promises
-                    .hold_until(&target, &self.cluster, &self.expected);
-                let kept = self.queue.keeps(&target) && self.is_there(&target);
-                let until = match until {
-                    Some(at) if kept => Some(at.max(now + NOMINATION_WINDOW)),
-                    until => until,
-                };
-                match until {
-                    Some(at) if at > now => {
-                        let targets = self.nominations.lapses.entry(at).or_default();
-                        targets.insert(target);
-                    }
-                    Some(_) => {
-                        self.end_promises(&target, now);
-                        ended = true;
-                    }
-                    None => {}
-                }
-            }
-        }
-        if ended {
-            self.trigger_all(now);
-        }
-    }
-
-    /// `true` if a target is there and stays.
-    fn is_there(&self, target: &PromisedTarget) -> bool {
-        let node = node_of(target, &self.cluster).and_then(|node| self.cluster.nodes.get(&node));
-        let stays = match target {
-            PromisedTarget::Claim(name) => {
-                (self.cluster.claims.get(name)).is_some_and(|claim| claim.deleting.is_none())
-            }
-            PromisedTarget::Node(_) => true,
-        };
-        stays && node.is_some_and(|node| node.deleting.is_none())
-    }
-
-    fn end_promises(&mut self, target: &PromisedTarget, now: Timestamp) {
-        self.note_undersized(target, now);
-        self.drop_promises(target);
-        if let PromisedTarget::Claim(name) = target {
-            self.dirty_claims.insert(name.clone());
-            // What was kept for pods on their way may go now, though nothing else has changed.
-            self.disruption.forget_last_pass();
-        }
-    }
-
-    /// Pods that stood for the promises are looked at again: others of their group may still be good, or they ask anew.
-    pub(super) fn drop_promises(&mut self, target: &PromisedTarget) {
-        let groups = self.promises.drop_target(target);
-        self.dirty_groups.extend(groups.iter().copied());
-        self.orphaned_groups.extend(groups);
     }
 }
