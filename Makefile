@@ -20,6 +20,8 @@ plimsoll := $(CARGO) run --locked --quiet -p plimsoll --no-default-features --
 program := $(CARGO) run --locked --quiet --bin
 bench_folder := $(or $(CARGO_TARGET_DIR),target)/bench
 built := $(or $(CARGO_TARGET_DIR),target)/debug
+# The program leaves the SDK of AWS out unless asked: it takes minutes and gigabytes to compile.
+all := --features plimsoll/aws
 demo_folder := $(or $(CARGO_TARGET_DIR),target)/demo
 
 help: ## this list
@@ -39,8 +41,8 @@ test: toolchain ## every test, the documentation's examples included
 
 check: components ## format, lints and house rules, without the other tests
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
-	$(CARGO) test --locked --workspace --test house
+	$(CARGO) clippy --locked --workspace $(all) --all-targets -- -D warnings
+	$(CARGO) test --locked --workspace $(all) --test house
 
 fmt: components ## formats every Rust source
 	$(CARGO) fmt --all

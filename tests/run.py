@@ -21,6 +21,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CARGO = os.environ.get("CARGO", "cargo")
+# All of the program, which leaves the SDK of AWS out unless asked.
+FEATURES = ["--features", "plimsoll/aws"]
 # Packages whose tests start servers and mostly wait for them.
 LIVE = {"plimsoll-conformance", "plimsoll-lab"}
 # Programs of other packages that do the same.
@@ -64,7 +66,7 @@ class Tally:
 
 def built():
     """Compiles all test programs; a list of (package, program's name, executable, folder of the package)."""
-    command = [CARGO, "test", "--locked", "--workspace", "--no-run", "--message-format", "json-render-diagnostics"]
+    command = [CARGO, "test", "--locked", "--workspace", *FEATURES, "--no-run", "--message-format", "json-render-diagnostics"]
     programs = []
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as cargo:
         for line in cargo.stdout:
@@ -120,7 +122,7 @@ def main():
             lane, command = (live, [executable, "--test-threads", str(LIVE_THREADS)]) if waits else (lanes, [executable])
             own = dict(environment, CARGO_MANIFEST_DIR=str(folder), CARGO_PKG_NAME=package)
             futures[f"{package} {name}"] = lane.submit(run, tally, f"{package} {name}", command, folder, own)
-        examples = [CARGO, "test", "--locked", "--workspace", "--doc", "--no-fail-fast"]
+        examples = [CARGO, "test", "--locked", "--workspace", *FEATURES, "--doc", "--no-fail-fast"]
         name = "examples in the documentation"
         futures[name] = lanes.submit(run, tally, name, examples, ROOT, None)
     for name, future in futures.items():

@@ -1,5 +1,7 @@
 //! Flags and arguments. One list feeds the parser, the help and the error messages; their meaning is decided elsewhere.
 
+#[cfg(feature = "aws")]
+mod aws;
 #[cfg(feature = "live")]
 mod logging;
 mod policy;
@@ -8,6 +10,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+#[cfg(feature = "aws")]
+pub(crate) use aws::Aws;
 #[cfg(feature = "live")]
 pub(crate) use logging::Logging;
 pub(crate) use policy::{
@@ -365,6 +369,9 @@ pub(crate) struct Sold {
 #[cfg(feature = "live")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Provider {
+    /// Instances of EC2.
+    #[cfg(feature = "aws")]
+    Aws,
     /// Fake nodes, kept Ready by KWOK.
     Kwok,
 }
@@ -394,6 +401,9 @@ pub(crate) struct Run {
     /// slow boots, machines that end by themselves.
     #[arg(long, value_name = "FILE")]
     pub(crate) fault_plan: Option<PathBuf>,
+    #[cfg(feature = "aws")]
+    #[command(flatten)]
+    pub(crate) aws: Aws,
     #[command(flatten)]
     pub(crate) decisions: Decisions,
     #[command(flatten)]

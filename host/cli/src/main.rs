@@ -31,6 +31,8 @@ mod policy;
 mod priced;
 #[cfg(feature = "live")]
 mod process;
+#[cfg(feature = "live")]
+mod provider;
 mod records;
 #[cfg(feature = "live")]
 mod settings;

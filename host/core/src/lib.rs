@@ -33,6 +33,7 @@ pub mod snapshot;
 pub mod spare;
 pub mod state;
 pub mod static_pool;
+pub mod structure_hash;
 pub mod supply;
 pub mod time;
 pub mod units;

@@ -7,6 +7,7 @@
 pub mod allocatable;
 pub mod attach;
 pub mod catalogue;
+pub mod class;
 pub mod holes;
 pub mod instance_type;
 pub mod labels;

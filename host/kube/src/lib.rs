@@ -1,13 +1,14 @@
 //! Watches on an API server, and the engine's writes there.
 //!
 //! [`watch`] turns watches into inputs of the engine, [`apply`] carries out its writes and says how each ended, [`module`]
-//! follows a policy's bytes, [`module_copy`] keeps copies of them, [`policy`] follows Policy objects, [`event`] tells people. Nothing here decides: an adapter may fail, it may not choose.
+//! follows a policy's bytes, [`module_copy`] keeps copies of them, [`policy`] follows Policy objects, [`node_class`] those of EC2, [`event`] tells people. Nothing here decides: an adapter may fail, it may not choose.
 
 pub mod apply;
 pub mod event;
 mod list;
 pub mod module;
 pub mod module_copy;
+pub mod node_class;
 pub mod policy;
 mod resource;
 pub mod watch;

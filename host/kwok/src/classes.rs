@@ -12,7 +12,6 @@ use kube::{Client, Error, ResourceExt};
 use plimsoll_api::{convert, kinds};
 use plimsoll_core::model::ClassRef;
 use plimsoll_core::provider::ClassStatus;
-use plimsoll_core::time::Timestamp;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -108,31 +107,19 @@ async fn has_changed(api: &Api<DynamicObject>, version: &str) -> bool {
 }
 
 fn told(class: &DynamicObject) -> (ClassRef, ClassStatus) {
-    let metadata = &class.metadata;
-    let created = metadata.creation_timestamp.as_ref();
-    let created = created.map_or(0, |time| time.0.as_millisecond());
     let conditions = class.data["status"]["conditions"].as_array();
     let ready = conditions
         .into_iter()
         .flatten()
         .find(|condition| condition["type"] == "Ready");
-    let ready = ready.and_then(|ready| {
-        let written: kinds::Condition = serde_json::from_value(ready.clone()).ok()?;
-        Some(convert::condition(
-            &written,
-            Timestamp::from_millis(created),
-        ))
-    });
+    let ready: Option<kinds::Condition> =
+        ready.and_then(|ready| serde_json::from_value(ready.clone()).ok());
     let reference = ClassRef {
         group: DOMAIN.into(),
         kind: CLASS.into(),
         name: class.name_any().into(),
     };
-    let status = ClassStatus {
-        generation: metadata.generation.unwrap_or_default(),
-        deleting: metadata.deletion_timestamp.is_some(),
-        ready,
-    };
+    let status = convert::class_status(&class.metadata, ready.as_ref());
     (reference, status)
 }
 

@@ -6,6 +6,7 @@ use plimsoll_core::action::LaunchedInstance;
 use plimsoll_core::catalogue::TypeOffering;
 use plimsoll_core::fixed_hash::{hash_of, short_name};
 use plimsoll_core::ids::{ClaimName, ProviderId, Uid};
+use plimsoll_core::labels::Labels;
 use plimsoll_core::model::NodeClaim;
 
 use crate::PROVIDER_PREFIX;
@@ -33,6 +34,7 @@ pub(crate) fn machine(claim: &NodeClaim, sold: TypeOffering<'_>) -> LaunchedInst
     LaunchedInstance {
         provider_id: ProviderId::from(provider_id(claim)),
         labels: own,
+        annotations: Labels::new(),
         capacity: resources.capacity,
         allocatable: resources.allocatable,
         image: None,

@@ -14,6 +14,7 @@ use plimsoll_core::action::{
 };
 use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::ids::ProviderId;
+use plimsoll_core::labels::Labels;
 use plimsoll_core::model::ClassRef;
 use plimsoll_core::plan::LaunchOption;
 use plimsoll_core::time::Span;
@@ -354,6 +355,7 @@ fn machine_of(node: &Node) -> Option<LaunchedInstance> {
         .then_some(LaunchedInstance {
             provider_id: id,
             labels: node.labels,
+            annotations: Labels::new(),
             capacity: node.capacity,
             allocatable: node.allocatable,
             image: None,

@@ -13,6 +13,7 @@ use plimsoll_core::action::{
 use plimsoll_core::catalogue::{CapacityType, Catalogues, OfferingKey, Overlaid, TypeOffering};
 use plimsoll_core::fixed_hash::{hash_of, short_name};
 use plimsoll_core::ids::{LaunchToken, NodeName, ProviderId, ReservationId, TypeName, Uid};
+use plimsoll_core::labels::Labels;
 use plimsoll_core::model::NodeClaim;
 use plimsoll_core::plan::LaunchOption;
 use plimsoll_core::time::Timestamp;
@@ -306,6 +307,7 @@ fn machine(
     LaunchedInstance {
         provider_id,
         labels: promised.node_labels(&claim.labels, &claim.requirements),
+        annotations: Labels::new(),
         capacity: resources.capacity,
         allocatable: resources.allocatable,
         image: None,

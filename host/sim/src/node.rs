@@ -271,6 +271,7 @@ impl World {
             machine: plimsoll_core::action::LaunchedInstance {
                 provider_id: node.provider_id.clone()?,
                 labels: node.labels.clone(),
+                annotations: Labels::new(),
                 capacity: node.capacity.clone(),
                 allocatable: node.allocatable.clone(),
                 image: None,

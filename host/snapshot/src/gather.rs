@@ -19,7 +19,6 @@ use serde_json::{Map, Value};
 
 use crate::error::SnapshotError;
 use crate::note::Note;
-use crate::resolve::class;
 use crate::section::{self, ChangeEntry};
 
 /// Group and version of our own kinds.
@@ -195,7 +194,7 @@ impl Gatherer {
         if kind == CLASS && api_version.starts_with(DOMAIN) {
             let name = value.pointer("/metadata/name").and_then(Value::as_str);
             let name = name.unwrap_or_default().to_owned();
-            let settings = class::settings(value);
+            let settings = plimsoll_ec2_facts::class::settings(value);
             let settings = settings.map_err(|sentence| refused(format!("{name}: {sentence}")))?;
             self.classes.insert(name, settings);
         }

@@ -19,6 +19,7 @@ const LAYERS: &[&[&str]] = &[
         "labels",
         "quantity",
         "resources",
+        "structure_hash",
         "time",
         "units",
         "words",

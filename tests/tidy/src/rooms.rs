@@ -54,7 +54,7 @@ const ROOMS: &[Room] = &[
     quiet("host/report", &["host/core", "host/sim"], &[]),
     loud("host/kube", &["host/core", "host/api"]),
     loud("host/kwok", &["host/core", "host/api"]),
-    loud("host/aws", &["host/core", "host/ec2-facts"]),
+    loud("host/aws", &["host/core", "host/api", "host/ec2-facts"]),
     loud(
         "host/controller",
         &[

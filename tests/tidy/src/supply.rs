@@ -46,6 +46,9 @@ struct Entry {
     package: String,
     #[serde(default)]
     reason: String,
+    /// Packages that may use a banned one all the same; none where it is not there at all.
+    #[serde(default)]
+    wrappers: Vec<String>,
 }
 
 impl Lists {
@@ -132,10 +135,7 @@ pub fn bans(graph: &Graph, lists: &Lists) -> Vec<String> {
         }
     }
     for entry in &lists.bans.deny {
-        let found = graph.packages.iter().filter(|package| entry.names(package));
-        breaches.extend(
-            found.map(|package| format!("{}: banned by deny.toml: {}", package.name, entry.reason)),
-        );
+        breaches.extend(banned_by(graph, entry));
     }
     for entry in &lists.bans.skip {
         let needed = graph
@@ -161,10 +161,30 @@ pub fn bans(graph: &Graph, lists: &Lists) -> Vec<String> {
     breaches
 }
 
+/// A banned package: that it is there, or, where wrappers are named, each other package that uses it.
+fn banned_by(graph: &Graph, entry: &Entry) -> Vec<String> {
+    let mut breaches = Vec::new();
+    for (at, package) in graph.packages.iter().enumerate() {
+        if !entry.names(package) {
+            continue;
+        }
+        let breach = format!("{}: banned by deny.toml: {}", package.name, entry.reason);
+        if entry.wrappers.is_empty() {
+            breaches.push(breach);
+            continue;
+        }
+        let uses = |other: &&Package| other.uses.iter().any(|(used, _)| *used == at);
+        let users = graph.packages.iter().filter(uses);
+        let others = users.filter(|user| !entry.wrappers.contains(&user.name));
+        breaches.extend(others.map(|user| format!("{breach}; {} uses it", user.name)));
+    }
+    breaches
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::made_up;
+    use crate::graph::{Kind, made_up};
     use cargo_metadata::semver::Version;
 
     fn lists(bans: &str) -> Lists {
@@ -259,6 +279,18 @@ mod tests {
         assert_eq!(
             banned(&[("openssl-sys", "0.9.1")], deny),
             ["openssl-sys: banned by deny.toml: one TLS stack"]
+        );
+    }
+
+    #[test]
+    fn a_banned_package_may_be_used_by_its_wrappers_alone() {
+        let deny =
+            "deny = [{ crate = \"time\", wrappers = [\"sdk\"], reason = \"one time library\" }]";
+        let uses = |user| made_up(&[(user, "", &[("time", Kind::Normal)]), ("time", "", &[])]);
+        assert_eq!(bans(&uses("sdk"), &lists(deny)), [""; 0]);
+        assert_eq!(
+            bans(&uses("other"), &lists(deny)),
+            ["time: banned by deny.toml: one time library; other uses it"]
         );
     }
 }

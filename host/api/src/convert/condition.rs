@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use plimsoll_core::model::{self, ConditionStatus, ConditionType};
+use plimsoll_core::provider::ClassStatus;
 use plimsoll_core::time::Timestamp;
 use serde_json::{Value, json};
 
@@ -54,6 +56,17 @@ pub fn condition(written: &Condition, created: Timestamp) -> model::Condition {
         message: Arc::from(written.message.as_str()),
         since: since.map_or(created, metadata::instant),
         generation: written.observed_generation,
+    }
+}
+
+/// The word of a provider's class on itself: its generation, whether it goes, and its condition `Ready`.
+pub fn class_status(metadata: &ObjectMeta, ready: Option<&Condition>) -> ClassStatus {
+    let created = metadata.creation_timestamp.as_ref();
+    let created = created.map_or(0, |time| time.0.as_millisecond());
+    ClassStatus {
+        generation: metadata.generation.unwrap_or_default(),
+        deleting: metadata.deletion_timestamp.is_some(),
+        ready: ready.map(|ready| condition(ready, Timestamp::from_millis(created))),
     }
 }
 

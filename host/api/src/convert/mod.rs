@@ -23,7 +23,7 @@ mod taint;
 mod template;
 pub(crate) mod workload;
 
-pub use condition::{condition, condition_value};
+pub use condition::{class_status, condition, condition_value};
 pub use daemon::with_live_pods;
 pub use node::node;
 pub use selector::selector;

@@ -21,7 +21,7 @@ pub struct NodeClassReference {
 }
 
 /// One constraint on one label.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeSelectorRequirement {
     /// Label key.

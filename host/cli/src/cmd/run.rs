@@ -6,28 +6,26 @@ use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use kube::client::ClientBuilder;
 use kube::{Client, Config};
 use plimsoll_controller::lease::Leadership;
 use plimsoll_controller::policies::{self, Pools, Shadows, Shared};
-use plimsoll_controller::{Controller, Fidelity, Limits, Planner, Setup, provider};
-use plimsoll_core::catalogue::Catalogue;
-use plimsoll_core::provider::ProviderFacts;
+use plimsoll_controller::{Controller, Fidelity, Limits, Planner, Setup};
 use plimsoll_core::snapshot::Settings;
 use plimsoll_kube::CheckError;
-use plimsoll_kwok::FaultPlan;
 use plimsoll_policy::{Observer, Policies};
 use tokio::sync::watch;
 
 use super::manifest;
 use crate::cluster::{self, environment};
 use crate::failure::Environment;
-use crate::flags::{Provider, Run};
+use crate::flags::Run;
 use crate::leader::{self, LeaseName};
 use crate::log;
 use crate::policy;
 use crate::process;
+use crate::provider::Prepared;
 use crate::records;
 use crate::settings;
 
@@ -76,9 +74,7 @@ async fn serve(flags: &Run) -> Result<()> {
     let stopped = stopped().map_err(environment)?;
     let config = config(flags).await?;
     let client = Client::try_from(config.clone()).map_err(environment)?;
-    let (catalogue, faults) = match flags.provider {
-        Provider::Kwok => kwok(flags)?,
-    };
+    let provider = Prepared::read(flags, &client, &environment_of).await?;
     let records = flags.records.as_deref();
     let records = records
         .map(|path| records::stream(path, &engine))
@@ -122,7 +118,7 @@ async fn serve(flags: &Run) -> Result<()> {
     .await
     .map_err(environment)?;
     let controller = Controller::start(Setup {
-        provider: provider::kwok(client.clone(), Arc::new(catalogue.into()), faults),
+        provider: provider.begin(client.clone(), &telemetry).await,
         client,
         settings,
         seed: flags.seed,
@@ -216,24 +212,6 @@ fn of_controller(error: anyhow::Error) -> anyhow::Error {
     } else {
         error
     }
-}
-
-/// Types that KWOK sells, and what goes wrong with its machines.
-fn kwok(flags: &Run) -> Result<(Catalogue, Option<FaultPlan>)> {
-    let named = || environment_of("INSTANCE_TYPES_FILE_PATH").filter(|path| !path.is_empty());
-    let path = flags.instance_types_file_path.clone();
-    let types = cluster::kwok_types(path.or_else(|| Some(named()?.into())).as_deref())?;
-    let Some(path) = &flags.fault_plan else {
-        return Ok((types, None));
-    };
-    let faults = kwok_faults(path)?;
-    let facts = faults.limit(ProviderFacts::clone(types.provider()));
-    Ok((types.with_provider(Arc::new(facts)), Some(faults)))
-}
-
-fn kwok_faults(path: &Path) -> Result<FaultPlan> {
-    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
-    FaultPlan::read(&text).with_context(|| path.display().to_string())
 }
 
 /// Writes log lines as asked for; not among a recording that goes to standard output.

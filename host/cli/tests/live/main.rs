@@ -1,6 +1,8 @@
 //! Two processes of the program, one cluster and one lease: one acts, and when it dies or sleeps the other does.
 
 mod answers;
+#[cfg(feature = "aws")]
+mod aws;
 mod boundaries;
 mod charts;
 mod consolidation;

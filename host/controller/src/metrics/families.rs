@@ -113,6 +113,14 @@ families! {
     NODE_OVERHEAD = gauge "karpenter_nodes_system_overhead" ["node_name", "phase", "managed", "resource_type"]
         "Capacity of a node that is not for pods.";
 
+    // Interruptions.
+    INTERRUPTION_RECEIVED = counter "karpenter_interruption_received_messages_total" ["message_type"]
+        "Messages of the interruption queue that were read, by kind.";
+    INTERRUPTION_DELETED = counter "karpenter_interruption_deleted_messages_total" []
+        "Messages of the interruption queue that were deleted, since nothing was left to be done.";
+    INTERRUPTION_UNUSABLE = gauge "plimsoll_interruption_queue_unusable" []
+        "1 while the interruption queue cannot be asked.";
+
     // Pods.
     POD_STATE = gauge "karpenter_pods_state" [
         "name", "namespace", "owner", "node", "scheduled", "nodepool", "zone", "arch", "capacity_type", "instance_type", "phase",

@@ -1,6 +1,8 @@
 //! Duties of a provider towards the loop, whichever provider it is. Providers know nothing of it: each has a file here that says how it does
 //! what is asked.
 
+#[cfg(feature = "aws")]
+mod aws;
 mod kwok;
 
 use std::future::Future;
@@ -12,6 +14,8 @@ use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::engine::Input;
 use plimsoll_core::time::Timestamp;
 
+#[cfg(feature = "aws")]
+pub use aws::{AwsSetup, aws};
 pub use kwok::kwok;
 
 /// Something that a provider says by itself.

@@ -68,6 +68,9 @@ pub struct LaunchedInstance {
     pub provider_id: ProviderId,
     /// Labels that follow from its type and offering.
     pub labels: Labels,
+    /// Annotations with which the provider tells later what it was launched of.
+    #[serde(default, skip_serializing_if = "Labels::is_empty")]
+    pub annotations: Labels,
     /// All it has.
     pub capacity: Resources,
     /// Resources of the node for pods and daemons.

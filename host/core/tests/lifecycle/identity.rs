@@ -388,6 +388,7 @@ fn a_machine_found_for_a_going_claim_is_the_claim_s_own() {
     let machine = LaunchedInstance {
         provider_id: ProviderId::from("fake:///late"),
         labels: Labels::new(),
+        annotations: Labels::new(),
         capacity: Resources::new(),
         allocatable: Resources::new(),
         image: None,

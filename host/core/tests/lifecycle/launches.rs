@@ -84,6 +84,7 @@ fn machine(id: &str) -> ClaimLaunch {
     ClaimLaunch::Instance(Box::new(LaunchedInstance {
         provider_id: ProviderId::from(id),
         labels: Labels::new(),
+        annotations: Labels::new(),
         capacity: Resources::new(),
         allocatable: Resources::new(),
         image: None,

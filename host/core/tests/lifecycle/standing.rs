@@ -50,6 +50,7 @@ fn a_claim_that_is_launched_waits_for_its_node_in_the_same_write() {
     scene.machine = Some(LaunchedInstance {
         provider_id: ProviderId::from("fake:///n1"),
         labels: Labels::new(),
+        annotations: Labels::new(),
         capacity: Resources::new(),
         allocatable: Resources::new(),
         image: None,

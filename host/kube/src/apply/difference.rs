@@ -31,7 +31,11 @@ pub(super) fn claim_metadata(claim: &DynamicObject, change: &ClaimChange) -> Opt
     };
     let deadline = change.drained_by.map(instant);
     let deadline = deadline.map(|at| (keys::TERMINATION_TIMESTAMP.into(), at.into()));
-    let annotations = change.annotations.clone().into_iter().chain(deadline);
+    let told = change
+        .machine
+        .iter()
+        .flat_map(|machine| machine.annotations.clone());
+    let annotations = told.chain(change.annotations.clone()).chain(deadline);
     put_some(
         &mut metadata,
         "annotations",
@@ -334,6 +338,7 @@ mod tests {
         let machine = LaunchedInstance {
             provider_id: ProviderId::from("kwok://a"),
             labels: labels.into(),
+            annotations: Labels::new(),
             capacity: cpu(2000),
             allocatable: cpu(1900),
             image: None,
@@ -359,12 +364,14 @@ mod tests {
         let mut change = launched();
         let machine = change.machine.as_mut().unwrap();
         machine.labels.insert(Arc::from("size"), Arc::from("large"));
+        let hash = (Arc::from("example.com/hash"), Arc::from("7"));
+        machine.annotations = [hash].into();
         let note = (Arc::from("plimsoll.dev/note"), Arc::from("x"));
         change.annotations = [note].into();
         change.finalizer = Finalizer::Removed;
         let expected = json!({"metadata": {
             "labels": {"size": "large"},
-            "annotations": {"plimsoll.dev/note": "x"},
+            "annotations": {"example.com/hash": "7", "plimsoll.dev/note": "x"},
             "finalizers": ["example.com/theirs"],
             "resourceVersion": "7",
             "uid": "u1",

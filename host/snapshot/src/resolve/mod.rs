@@ -1,7 +1,7 @@
 //! From what a file says to a snapshot: defaults, the instant, the catalogue, and the join of it all.
 
 mod catalogue;
-pub(crate) mod class;
+mod class;
 mod pool;
 mod region;
 mod subnets;

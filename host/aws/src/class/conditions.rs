@@ -1,0 +1,150 @@
+//! Conditions of a class, from what was found about it; `Ready` follows from the others.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use plimsoll_api::kinds::Condition;
+
+/// Something that was found about a class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Finding {
+    /// It is so.
+    Holds,
+    /// It is not, for a reason in one word, and in a sentence.
+    Fails(&'static str, String),
+    /// AWS did not say this time: what was said before stands.
+    Unchanged,
+}
+
+/// Type of the condition that sums up the others.
+const READY: &str = "Ready";
+
+/// The conditions after these findings, by type; times of those whose status stays as it is stay, too. Those of other types go.
+pub(crate) fn conditions(
+    before: &[Condition],
+    findings: &[(&str, Finding)],
+    generation: Option<i64>,
+    now: &Time,
+) -> Vec<Condition> {
+    let said = |kind: &str, status: &str, reason: &str, message: &str| {
+        let same = before
+            .iter()
+            .find(|own| own.kind == kind && own.status == status);
+        let since = same.and_then(|own| own.last_transition_time.clone());
+        Condition {
+            kind: kind.to_owned(),
+            status: status.to_owned(),
+            reason: reason.to_owned(),
+            message: message.to_owned(),
+            last_transition_time: Some(since.unwrap_or_else(|| now.clone())),
+            observed_generation: generation,
+        }
+    };
+    let mut all: Vec<Condition> = findings
+        .iter()
+        .map(|(kind, finding)| match finding {
+            Finding::Holds => said(kind, "True", kind, ""),
+            Finding::Fails(reason, message) => said(kind, "False", reason, message),
+            Finding::Unchanged => match before.iter().find(|own| own.kind == *kind) {
+                Some(own) => own.clone(),
+                None => said(
+                    kind,
+                    "Unknown",
+                    "AwaitingReconciliation",
+                    "object is awaiting reconciliation",
+                ),
+            },
+        })
+        .collect();
+    let unmet = |status: &str| {
+        let unmet = all.iter().filter(|own| own.status == status);
+        unmet
+            .map(|own| format!("{}={status}", own.kind))
+            .collect::<Vec<_>>()
+    };
+    let (failed, unknown) = (unmet("False"), unmet("Unknown"));
+    let ready = if !failed.is_empty() {
+        let all = [failed, unknown].concat().join(", ");
+        said(READY, "False", "UnhealthyDependents", &all)
+    } else if !unknown.is_empty() {
+        said(
+            READY,
+            "Unknown",
+            "ReconcilingDependents",
+            &unknown.join(", "),
+        )
+    } else {
+        said(READY, "True", READY, "")
+    };
+    all.push(ready);
+    all.sort_by(|one, other| one.kind.cmp(&other.kind));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(second: i64) -> Time {
+        Time(k8s_openapi::jiff::Timestamp::from_second(second).expect("a time"))
+    }
+
+    fn shown(conditions: &[Condition]) -> Vec<String> {
+        let show = |own: &Condition| {
+            let since = own
+                .last_transition_time
+                .as_ref()
+                .map(|time| time.0.as_second());
+            format!(
+                "{}={} {} \"{}\" {since:?}",
+                own.kind, own.status, own.reason, own.message
+            )
+        };
+        conditions.iter().map(show).collect()
+    }
+
+    #[test]
+    fn ready_follows_from_the_others_and_times_change_with_the_status_alone() {
+        let fails = || Finding::Fails("SubnetsNotFound", "none".to_owned());
+        let first = conditions(
+            &[],
+            &[("SubnetsReady", fails()), ("AMIsReady", Finding::Unchanged)],
+            Some(1),
+            &at(1),
+        );
+        let expected = [
+            "AMIsReady=Unknown AwaitingReconciliation \"object is awaiting reconciliation\" Some(1)",
+            "Ready=False UnhealthyDependents \"SubnetsReady=False, AMIsReady=Unknown\" Some(1)",
+            "SubnetsReady=False SubnetsNotFound \"none\" Some(1)",
+        ];
+        assert_eq!(shown(&first), expected);
+        let second = conditions(
+            &first,
+            &[
+                ("SubnetsReady", Finding::Holds),
+                ("AMIsReady", Finding::Unchanged),
+            ],
+            Some(2),
+            &at(2),
+        );
+        let expected = [
+            "AMIsReady=Unknown AwaitingReconciliation \"object is awaiting reconciliation\" Some(1)",
+            "Ready=Unknown ReconcilingDependents \"AMIsReady=Unknown\" Some(2)",
+            "SubnetsReady=True SubnetsReady \"\" Some(2)",
+        ];
+        assert_eq!(shown(&second), expected);
+        let third = conditions(
+            &second,
+            &[
+                ("SubnetsReady", Finding::Holds),
+                ("AMIsReady", Finding::Holds),
+            ],
+            Some(2),
+            &at(3),
+        );
+        let expected = [
+            "AMIsReady=True AMIsReady \"\" Some(3)",
+            "Ready=True Ready \"\" Some(3)",
+            "SubnetsReady=True SubnetsReady \"\" Some(2)",
+        ];
+        assert_eq!(shown(&third), expected);
+    }
+}

@@ -1,0 +1,327 @@
+//! A class brought up to date: everything that its selectors stand for is asked of AWS, and what came of it is the status.
+//!
+//! One thing that AWS does not say leaves the others as they are; what was found before stands until AWS says otherwise.
+
+use std::time::Duration;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::jiff::Timestamp;
+use plimsoll_api::kinds::{Ec2NodeClass, Ec2NodeClassSpec, Ec2NodeClassStatus, ImageTerm, Tags};
+use plimsoll_core::catalogue::Subnet;
+
+use super::conditions::{Finding, conditions};
+use super::family::Family;
+use super::tags;
+use crate::client::{CallError, Clients};
+use crate::error::ErrorClass;
+use crate::resolve::alias::parameters;
+use crate::resolve::images::{Published, images, queries};
+use crate::resolve::network::{
+    Subnet as FoundByEc2, security_group_queries, security_groups, subnet_queries, subnets,
+};
+use crate::resolve::profile::{Owner, role_name};
+use crate::user_data::ClusterAccess;
+
+/// From one look at AWS to the next: the incumbent's for subnets, the shortest of all.
+const REFRESH: Duration = Duration::from_mins(1);
+/// After a call that failed.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// A class after a look at AWS.
+#[derive(Debug)]
+pub struct Reconciled {
+    /// Its status.
+    pub status: Ec2NodeClassStatus,
+    /// Free addresses of its subnets.
+    pub free: Vec<Subnet>,
+    /// Calls that failed.
+    pub failed: Vec<CallError>,
+    /// When to look again.
+    pub again: Duration,
+}
+
+/// Looks at AWS for a class, at a time.
+pub async fn reconcile(
+    class: &Ec2NodeClass,
+    cluster: &ClusterAccess,
+    clients: &Clients,
+    now: plimsoll_core::time::Timestamp,
+) -> Reconciled {
+    let now = Timestamp::from_millisecond(now.millis()).unwrap_or_default();
+    let mut look = Look {
+        class,
+        cluster,
+        clients,
+        now,
+        status: class.status.clone().unwrap_or_default(),
+        free: Vec::new(),
+        failed: Vec::new(),
+    };
+    let mut findings = vec![
+        ("AMIsReady", look.images().await),
+        ("SubnetsReady", look.subnets().await),
+        ("SecurityGroupsReady", look.security_groups().await),
+        ("InstanceProfileReady", look.profile().await),
+    ];
+    findings.push(("ValidationSucceeded", validated(class, cluster, &findings)));
+    let Look {
+        mut status,
+        free,
+        failed,
+        ..
+    } = look;
+    let generation = class.metadata.generation;
+    status.conditions = conditions(&status.conditions, &findings, generation, &Time(now));
+    Reconciled {
+        status,
+        free,
+        again: if failed.is_empty() { REFRESH } else { RETRY },
+        failed,
+    }
+}
+
+/// A look under way.
+struct Look<'a> {
+    class: &'a Ec2NodeClass,
+    cluster: &'a ClusterAccess,
+    clients: &'a Clients,
+    now: Timestamp,
+    status: Ec2NodeClassStatus,
+    free: Vec<Subnet>,
+    failed: Vec<CallError>,
+}
+
+impl<'a> Look<'a> {
+    fn spec(&self) -> &'a Ec2NodeClassSpec {
+        &self.class.spec
+    }
+
+    fn unchanged(&mut self, error: CallError) -> Finding {
+        self.failed.push(error);
+        Finding::Unchanged
+    }
+
+    async fn subnets(&mut self) -> Finding {
+        let mut found = Vec::new();
+        for query in subnet_queries(&self.spec().subnet_selector_terms) {
+            match self.clients.subnets(&query).await {
+                Ok(more) => found.extend(more),
+                // One that is named and is not there is one that is not found.
+                Err(error) if error.code == "InvalidSubnetID.NotFound" => {}
+                Err(error) => return self.unchanged(error),
+            }
+        }
+        self.free = found.iter().map(free).collect();
+        self.free.sort();
+        self.free.dedup();
+        self.status.subnets = subnets(found);
+        if self.status.subnets.is_empty() {
+            return nothing(
+                "SubnetsNotFound",
+                "subnet",
+                "subnetSelectorTerms",
+                &self.spec().subnet_selector_terms,
+            );
+        }
+        Finding::Holds
+    }
+
+    async fn security_groups(&mut self) -> Finding {
+        let mut found = Vec::new();
+        for query in security_group_queries(&self.spec().security_group_selector_terms) {
+            match self.clients.security_groups(&query).await {
+                Ok(more) => found.extend(more),
+                Err(error) => return self.unchanged(error),
+            }
+        }
+        self.status.security_groups = security_groups(found);
+        if self.status.security_groups.is_empty() {
+            let terms = &self.spec().security_group_selector_terms;
+            return nothing(
+                "SecurityGroupsNotFound",
+                "security group",
+                "securityGroupSelectorTerms",
+                terms,
+            );
+        }
+        Finding::Holds
+    }
+
+    async fn images(&mut self) -> Finding {
+        let terms = &self.spec().ami_selector_terms;
+        let published = match self.published(terms).await {
+            Ok(published) => published,
+            Err(finding) => return finding,
+        };
+        let named = match self.named_by_parameters(terms).await {
+            Ok(named) => named,
+            Err(error) => return self.unchanged(error),
+        };
+        let mut found = Vec::new();
+        for query in queries(terms, published.keys().cloned().chain(named)) {
+            match self.clients.images(&query).await {
+                Ok(more) => found.extend(more),
+                Err(error) => return self.unchanged(error),
+            }
+        }
+        self.status.amis = images(found, &published, self.now);
+        if self.status.amis.is_empty() {
+            return nothing("AMINotFound", "image", "amiSelectorTerms", terms);
+        }
+        Finding::Holds
+    }
+
+    /// Images that aliases stand for.
+    async fn published(&mut self, terms: &[ImageTerm]) -> Result<Published, Finding> {
+        let mut published = Published::new();
+        for alias in terms.iter().filter_map(|term| term.alias.as_ref()) {
+            let own = parameters(alias, &self.cluster.kubernetes);
+            let own = own.map_err(|error| {
+                Finding::Fails(
+                    "UnsupportedAlias",
+                    format!("spec.amiSelectorTerms: {error}"),
+                )
+            })?;
+            for parameter in own {
+                match self.clients.parameter(&parameter.name).await {
+                    Ok(Some(id)) => published.entry(id).or_default().push(parameter.variant),
+                    // A release need not have images of every variant.
+                    Ok(None) => {}
+                    Err(error) => return Err(self.unchanged(error)),
+                }
+            }
+        }
+        Ok(published)
+    }
+
+    /// Ids of images in parameters of the user's; one that is not there, or holds something else, names none.
+    async fn named_by_parameters(&self, terms: &[ImageTerm]) -> Result<Vec<String>, CallError> {
+        let mut ids = Vec::new();
+        for name in terms.iter().filter_map(|term| term.ssm_parameter.as_ref()) {
+            let value = self.clients.parameter(name).await?;
+            ids.extend(value.filter(|value| value.starts_with("ami-")));
+        }
+        Ok(ids)
+    }
+
+    async fn profile(&mut self) -> Finding {
+        let (profile, role) = (&self.spec().instance_profile, &self.spec().role);
+        match (profile, role) {
+            (Some(profile), _) => self.status.instance_profile = Some(profile.clone()),
+            (None, Some(role)) => match self.made_profile(role_name(role)).await {
+                Ok(name) => self.status.instance_profile = Some(name),
+                Err(error) if error.class() == ErrorClass::NotFound => {
+                    let words = format!(
+                        "spec.role is \"{role}\": {error}; expected a role of this account that instances may take"
+                    );
+                    return Finding::Fails("RoleNotFound", words);
+                }
+                Err(error) => return self.unchanged(error),
+            },
+            (None, None) => {
+                let words = "spec has neither role nor instanceProfile; expected one of them";
+                return Finding::Fails("InstanceProfileNotFound", words.to_owned());
+            }
+        }
+        Finding::Holds
+    }
+
+    /// The profile of a role, made where it is not there.
+    async fn made_profile(&self, role: &str) -> Result<String, CallError> {
+        let metadata = &self.class.metadata;
+        let owner = Owner {
+            region: self.clients.region(),
+            cluster: &self.cluster.name,
+            class: metadata.name.as_deref().unwrap_or_default(),
+            uid: metadata.uid.as_deref().unwrap_or_default(),
+        };
+        let name = owner.name(role);
+        let found = self.clients.profile(&name).await?;
+        if found.is_none() {
+            let tags = owner.tags(self.spec().tags.as_ref());
+            let path = owner.path();
+            self.clients.create_profile(&name, &path, &tags).await?;
+        }
+        let has = found.and_then(|profile| profile.role);
+        if has.as_deref() == Some(role) {
+            return Ok(name);
+        }
+        if let Some(other) = has {
+            self.clients.remove_role(&name, &other).await?;
+        }
+        self.clients.add_role(&name, role).await?;
+        Ok(name)
+    }
+}
+
+fn free(found: &FoundByEc2) -> Subnet {
+    Subnet {
+        id: found.id.as_str().into(),
+        zone: found.zone.as_str().into(),
+        free: u32::try_from(found.free_addresses).unwrap_or(0),
+    }
+}
+
+/// The finding that terms find nothing, with the terms and the way out.
+fn nothing(
+    reason: &'static str,
+    what: &str,
+    field: &str,
+    terms: &impl serde::Serialize,
+) -> Finding {
+    let terms = serde_json::to_string(terms).unwrap_or_default();
+    Finding::Fails(
+        reason,
+        format!(
+            "spec.{field} is {terms} and finds no {what}; expected at least one in this region and account"
+        ),
+    )
+}
+
+/// What a launch would be refused for, as far as the class alone says it.
+fn validated(
+    class: &Ec2NodeClass,
+    cluster: &ClusterAccess,
+    found: &[(&'static str, Finding)],
+) -> Finding {
+    let name = class.metadata.name.as_deref().unwrap_or_default();
+    let own: Option<&Tags> = class.spec.tags.as_ref();
+    if let Err(restricted) = tags::of_launch(own, &cluster.name, "", name) {
+        return Finding::Fails("TagValidationFailed", restricted.to_string());
+    }
+    match Family::of(&class.spec) {
+        Some(Family::Al2023) if cluster.service_cidr.is_none() => {
+            let words = format!(
+                "EKS does not tell the addresses of the services of cluster \"{}\"; expected the cluster to be there and eks:DescribeCluster to be allowed",
+                cluster.name
+            );
+            return Finding::Fails("ClusterCIDRResolutionFailed", words);
+        }
+        Some(Family::Al2023 | Family::Custom) => {}
+        Some(other) => {
+            let words = format!(
+                "spec.amiFamily is {}; instances of AL2023 and Custom are launched",
+                other.name()
+            );
+            return Finding::Fails("UnsupportedFamily", words);
+        }
+        None => {
+            let words =
+                "no image family: expected spec.amiFamily, or an alias in spec.amiSelectorTerms";
+            return Finding::Fails("UnsupportedFamily", words.to_owned());
+        }
+    }
+    let unmet = |fits: fn(&Finding) -> bool| {
+        let unmet = found.iter().filter(|(_, finding)| fits(finding));
+        unmet.map(|(kind, _)| *kind).collect::<Vec<_>>().join(", ")
+    };
+    let failed = unmet(|finding| matches!(finding, Finding::Fails(..)));
+    if !failed.is_empty() {
+        return Finding::Fails("DependenciesNotReady", format!("not ready: {failed}"));
+    }
+    let unknown = unmet(|finding| matches!(finding, Finding::Unchanged));
+    if !unknown.is_empty() {
+        return Finding::Unchanged;
+    }
+    Finding::Holds
+}

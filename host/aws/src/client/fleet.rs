@@ -1,0 +1,137 @@
+//! Fleets.
+
+use aws_sdk_ec2::types::{
+    DefaultTargetCapacityType, FleetLaunchTemplateConfigRequest as ConfigRequest,
+    FleetLaunchTemplateOverrides, FleetLaunchTemplateOverridesRequest as OverrideRequest,
+    FleetLaunchTemplateSpecificationRequest as TemplateRequest, FleetOnDemandAllocationStrategy,
+    FleetType, InstanceType, LaunchTemplateAndOverridesResponse, OnDemandOptionsRequest,
+    ResourceType, SpotAllocationStrategy, SpotOptionsRequest, TagSpecification,
+    TargetCapacitySpecificationRequest,
+};
+
+use super::template::tag_list;
+use super::{CallError, Clients};
+use crate::launch::fleet::{FleetAnswer, FleetError, FleetInstance, FleetRequest, Override};
+
+impl Clients {
+    /// Gets instances. Asked again with the same token it answers the same.
+    pub async fn create_fleet(&self, request: &FleetRequest) -> Result<FleetAnswer, CallError> {
+        let kind = if request.is_spot {
+            DefaultTargetCapacityType::Spot
+        } else {
+            DefaultTargetCapacityType::OnDemand
+        };
+        let capacity = TargetCapacitySpecificationRequest::builder()
+            .default_target_capacity_type(kind)
+            .total_target_capacity(request.count)
+            .build();
+        let tagged = [
+            ResourceType::Instance,
+            ResourceType::Volume,
+            ResourceType::Fleet,
+        ];
+        let tags = tagged.map(|kind| {
+            let tags = Some(tag_list(&request.tags));
+            TagSpecification::builder()
+                .resource_type(kind)
+                .set_tags(tags)
+                .build()
+        });
+        let mut create = self
+            .ec2
+            .create_fleet()
+            .client_token(&request.token)
+            .r#type(FleetType::Instant)
+            .set_launch_template_configs(Some(request.templates.iter().map(config).collect()))
+            .target_capacity_specification(capacity)
+            .set_context(request.context.clone())
+            .set_tag_specifications(Some(tags.into()));
+        if request.is_spot {
+            create = create.spot_options(spot(request.keeps_order));
+        } else {
+            create = create.on_demand_options(on_demand(request.keeps_order));
+        }
+        let answer = create
+            .send()
+            .await
+            .map_err(CallError::of("ec2:CreateFleet"))?;
+        let instances = answer.instances.unwrap_or_default().into_iter();
+        let instances = instances.flat_map(|given| {
+            let overrides = overrides_of(given.launch_template_and_overrides);
+            let instance_type = given.instance_type.map(|own| own.as_str().to_owned());
+            let ids = given.instance_ids.unwrap_or_default().into_iter();
+            ids.map(move |id| FleetInstance {
+                id,
+                instance_type: instance_type.clone().unwrap_or_else(|| type_of(&overrides)),
+                zone: overrides.availability_zone.clone().unwrap_or_default(),
+                image: overrides.image_id.clone(),
+            })
+        });
+        let errors = answer.errors.unwrap_or_default().into_iter().map(|error| {
+            let overrides = overrides_of(error.launch_template_and_overrides);
+            FleetError {
+                code: error.error_code.unwrap_or_default(),
+                message: error.error_message.unwrap_or_default(),
+                instance_type: type_of(&overrides),
+                zone: overrides.availability_zone.unwrap_or_default(),
+            }
+        });
+        Ok(FleetAnswer {
+            instances: instances.collect(),
+            errors: errors.collect(),
+        })
+    }
+}
+
+fn config((name, overrides): &(String, Vec<Override>)) -> ConfigRequest {
+    let template = TemplateRequest::builder()
+        .launch_template_name(name)
+        .version("$Latest")
+        .build();
+    let request = |own: &Override| {
+        OverrideRequest::builder()
+            .instance_type(InstanceType::from(own.instance_type.as_str()))
+            .subnet_id(&own.subnet)
+            .availability_zone(&own.zone)
+            .image_id(&own.image)
+            .priority(own.priority)
+            .build()
+    };
+    ConfigRequest::builder()
+        .launch_template_specification(template)
+        .set_overrides(Some(overrides.iter().map(request).collect()))
+        .build()
+}
+
+fn spot(keeps_order: bool) -> SpotOptionsRequest {
+    let strategy = if keeps_order {
+        SpotAllocationStrategy::CapacityOptimizedPrioritized
+    } else {
+        SpotAllocationStrategy::PriceCapacityOptimized
+    };
+    SpotOptionsRequest::builder()
+        .allocation_strategy(strategy)
+        .build()
+}
+
+fn on_demand(keeps_order: bool) -> OnDemandOptionsRequest {
+    let strategy = if keeps_order {
+        FleetOnDemandAllocationStrategy::Prioritized
+    } else {
+        FleetOnDemandAllocationStrategy::LowestPrice
+    };
+    OnDemandOptionsRequest::builder()
+        .allocation_strategy(strategy)
+        .build()
+}
+
+/// Overrides of an entry of an answer; an entry may lack them.
+fn overrides_of(entry: Option<LaunchTemplateAndOverridesResponse>) -> FleetLaunchTemplateOverrides {
+    let overrides = entry.and_then(|entry| entry.overrides);
+    overrides.unwrap_or_else(|| FleetLaunchTemplateOverrides::builder().build())
+}
+
+fn type_of(overrides: &FleetLaunchTemplateOverrides) -> String {
+    let own = overrides.instance_type.as_ref();
+    own.map(|own| own.as_str().to_owned()).unwrap_or_default()
+}

@@ -1,0 +1,65 @@
+//! Subnets and security groups.
+
+use aws_sdk_ec2::types::Filter;
+use plimsoll_api::kinds::FoundSecurityGroup;
+
+use super::{CallError, Clients};
+use crate::resolve::Query;
+use crate::resolve::network::Subnet;
+
+/// Entries of a list at once.
+const PAGE: i32 = 500;
+
+/// Filters of a query.
+pub(super) fn filters(query: &Query) -> Vec<Filter> {
+    let filter = |(name, values): &(String, Vec<String>)| {
+        Filter::builder()
+            .name(name)
+            .set_values(Some(values.clone()))
+            .build()
+    };
+    query.filters.iter().map(filter).collect()
+}
+
+impl Clients {
+    /// Subnets that a query finds.
+    pub async fn subnets(&self, query: &Query) -> Result<Vec<Subnet>, CallError> {
+        let pages = self
+            .ec2
+            .describe_subnets()
+            .set_filters(Some(filters(query)));
+        let found = pages.into_paginator().page_size(PAGE).items().send();
+        let found: Result<Vec<_>, _> = found.collect().await;
+        let found = found.map_err(CallError::of("ec2:DescribeSubnets"))?;
+        let read = |subnet: aws_sdk_ec2::types::Subnet| {
+            Some(Subnet {
+                id: subnet.subnet_id?,
+                zone: subnet.availability_zone?,
+                zone_id: subnet.availability_zone_id,
+                free_addresses: subnet.available_ip_address_count.unwrap_or_default(),
+            })
+        };
+        Ok(found.into_iter().filter_map(read).collect())
+    }
+
+    /// Security groups that a query finds.
+    pub async fn security_groups(
+        &self,
+        query: &Query,
+    ) -> Result<Vec<FoundSecurityGroup>, CallError> {
+        let pages = self
+            .ec2
+            .describe_security_groups()
+            .set_filters(Some(filters(query)));
+        let found = pages.into_paginator().page_size(PAGE).items().send();
+        let found: Result<Vec<_>, _> = found.collect().await;
+        let found = found.map_err(CallError::of("ec2:DescribeSecurityGroups"))?;
+        let read = |group: aws_sdk_ec2::types::SecurityGroup| {
+            Some(FoundSecurityGroup {
+                id: group.group_id?,
+                name: group.group_name,
+            })
+        };
+        Ok(found.into_iter().filter_map(read).collect())
+    }
+}

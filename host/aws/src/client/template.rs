@@ -1,0 +1,192 @@
+//! Launch templates.
+
+use aws_sdk_ec2::types::{
+    CapacityReservationPreference, Filter, LaunchTemplateBlockDeviceMappingRequest as DiskRequest,
+    LaunchTemplateCapacityReservationSpecificationRequest as ReservationRequest,
+    LaunchTemplateEbsBlockDeviceRequest as VolumeRequest,
+    LaunchTemplateEnclaveOptionsRequest as EnclaveRequest,
+    LaunchTemplateHttpTokensState as TokensState,
+    LaunchTemplateIamInstanceProfileSpecificationRequest as ProfileRequest,
+    LaunchTemplateInstanceMetadataEndpointState as EndpointState,
+    LaunchTemplateInstanceMetadataOptionsRequest as MetadataRequest,
+    LaunchTemplateInstanceMetadataProtocolIpv6 as ProtocolIpv6,
+    LaunchTemplateInstanceMetadataTagsState as TagsState,
+    LaunchTemplateInstanceNetworkInterfaceSpecificationRequest as InterfaceRequest,
+    LaunchTemplatePlacementRequest as PlacementRequest,
+    LaunchTemplateTagSpecificationRequest as TagsRequest,
+    LaunchTemplatesMonitoringRequest as MonitoringRequest, RequestLaunchTemplateData, ResourceType,
+    Tag, TagSpecification, Tenancy, VolumeType,
+};
+use plimsoll_api::kinds::{MetadataOptions, Tags};
+
+use super::{CallError, Clients};
+use crate::error::ErrorClass;
+use crate::launch::template::{Disk, LaunchTemplate};
+
+/// Entries of a list at once: the incumbent's.
+const PAGE: i32 = 200;
+
+pub(super) fn tag_list(tags: &Tags) -> Vec<Tag> {
+    let tag = |(key, value): (&String, &String)| Tag::builder().key(key).value(value).build();
+    tags.iter().map(tag).collect()
+}
+
+impl Clients {
+    /// Makes a launch template unless there is one of its name, which then has the same content; its name.
+    pub async fn ensure_template(&self, template: &LaunchTemplate) -> Result<String, CallError> {
+        let name = template.name();
+        let asked = self
+            .ec2
+            .describe_launch_templates()
+            .launch_template_names(&name)
+            .send()
+            .await;
+        match asked.map_err(CallError::of("ec2:DescribeLaunchTemplates")) {
+            Ok(_) => return Ok(name),
+            Err(error) if error.class() == ErrorClass::LaunchTemplateGone => {}
+            Err(error) => return Err(error),
+        }
+        let own = TagSpecification::builder()
+            .resource_type(ResourceType::LaunchTemplate)
+            .set_tags(Some(tag_list(&template.tags)))
+            .build();
+        let create = self
+            .ec2
+            .create_launch_template()
+            .launch_template_name(&name);
+        let create = create
+            .launch_template_data(data(template))
+            .tag_specifications(own);
+        let asked = create.send().await;
+        match asked.map_err(CallError::of("ec2:CreateLaunchTemplate")) {
+            // Another launch made it meanwhile.
+            Err(error) if error.code != "InvalidLaunchTemplateName.AlreadyExistsException" => {
+                Err(error)
+            }
+            _ => Ok(name),
+        }
+    }
+
+    /// Names of the launch templates with these tags.
+    pub async fn templates(&self, tags: &[(&str, &str)]) -> Result<Vec<String>, CallError> {
+        let filter = |(key, value): &(&str, &str)| {
+            Filter::builder()
+                .name(format!("tag:{key}"))
+                .values(*value)
+                .build()
+        };
+        let filters: Vec<Filter> = tags.iter().map(filter).collect();
+        let pages = self
+            .ec2
+            .describe_launch_templates()
+            .set_filters(Some(filters));
+        let found = pages.into_paginator().page_size(PAGE).items().send();
+        let found: Result<Vec<_>, _> = found.collect().await;
+        let found = found.map_err(CallError::of("ec2:DescribeLaunchTemplates"))?;
+        Ok(found
+            .into_iter()
+            .filter_map(|own| own.launch_template_name)
+            .collect())
+    }
+
+    /// Deletes a launch template; one that is not there any more is gone.
+    pub async fn delete_template(&self, name: &str) -> Result<(), CallError> {
+        let asked = self
+            .ec2
+            .delete_launch_template()
+            .launch_template_name(name)
+            .send()
+            .await;
+        match asked.map_err(CallError::of("ec2:DeleteLaunchTemplate")) {
+            Err(error) if error.class() != ErrorClass::LaunchTemplateGone => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn data(template: &LaunchTemplate) -> RequestLaunchTemplateData {
+    let mut kinds = vec![ResourceType::NetworkInterface];
+    if template.is_spot {
+        kinds.push(ResourceType::SpotInstancesRequest);
+    }
+    let tags = |kind: ResourceType| {
+        let tags = Some(tag_list(&template.tags));
+        TagsRequest::builder()
+            .resource_type(kind)
+            .set_tags(tags)
+            .build()
+    };
+    let interface = InterfaceRequest::builder()
+        .device_index(0)
+        .set_groups(Some(template.security_groups.clone()))
+        .set_associate_public_ip_address(template.public_address)
+        .build();
+    let tenancy = if template.is_dedicated {
+        Tenancy::Dedicated
+    } else {
+        Tenancy::Default
+    };
+    let disks: Vec<DiskRequest> = template.disks.iter().map(disk).collect();
+    RequestLaunchTemplateData::builder()
+        .image_id(&template.image)
+        .set_user_data((!template.user_data.is_empty()).then(|| template.user_data.clone()))
+        .iam_instance_profile(ProfileRequest::builder().name(&template.profile).build())
+        .monitoring(
+            MonitoringRequest::builder()
+                .enabled(template.monitoring)
+                .build(),
+        )
+        .set_block_device_mappings((!disks.is_empty()).then_some(disks))
+        .metadata_options(metadata(&template.metadata))
+        .enclave_options(EnclaveRequest::builder().enabled(false).build())
+        .placement(PlacementRequest::builder().tenancy(tenancy).build())
+        .capacity_reservation_specification(
+            ReservationRequest::builder()
+                .capacity_reservation_preference(CapacityReservationPreference::None)
+                .build(),
+        )
+        .network_interfaces(interface)
+        .set_tag_specifications(Some(kinds.into_iter().map(tags).collect()))
+        .build()
+}
+
+fn disk(disk: &Disk) -> DiskRequest {
+    let volume = disk.volume.as_ref().map(|volume| {
+        VolumeRequest::builder()
+            .set_delete_on_termination(volume.delete_on_termination)
+            .set_encrypted(volume.encrypted)
+            .set_iops(volume.iops.and_then(positive))
+            .set_kms_key_id(volume.kms_key_id.clone())
+            .set_snapshot_id(volume.snapshot_id.clone())
+            .set_throughput(volume.throughput.and_then(positive))
+            .set_volume_initialization_rate(volume.volume_initialization_rate)
+            .set_volume_size(disk.gibibytes())
+            .set_volume_type(volume.volume_type.as_deref().map(VolumeType::from))
+            .build()
+    });
+    DiskRequest::builder()
+        .set_device_name(disk.device.clone())
+        .set_ebs(volume)
+        .build()
+}
+
+/// Nothing is not sent.
+fn positive(number: i64) -> Option<i32> {
+    i32::try_from(number).ok().filter(|number| *number > 0)
+}
+
+fn metadata(options: &MetadataOptions) -> MetadataRequest {
+    let hops = options.http_put_response_hop_limit;
+    MetadataRequest::builder()
+        .set_http_endpoint(options.http_endpoint.as_deref().map(EndpointState::from))
+        .set_http_protocol_ipv6(
+            options
+                .http_protocol_ipv6
+                .as_deref()
+                .map(ProtocolIpv6::from),
+        )
+        .set_http_put_response_hop_limit(hops.and_then(positive))
+        .set_http_tokens(options.http_tokens.as_deref().map(TokensState::from))
+        .instance_metadata_tags(TagsState::Disabled)
+        .build()
+}

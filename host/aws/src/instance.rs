@@ -1,0 +1,159 @@
+//! Instances, as EC2 tells of them and as the engine knows them.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use plimsoll_api::kinds::Tags;
+use plimsoll_core::action::LaunchedInstance;
+use plimsoll_core::catalogue::{CapacityType, OfferingKey};
+use plimsoll_core::ids::ProviderId;
+use plimsoll_core::labels::Labels;
+use plimsoll_core::model::NodeClaim;
+use plimsoll_core::requirement::Requirements;
+use plimsoll_core::time::Timestamp;
+
+use crate::class::hash::{HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION};
+use crate::served::ServedClass;
+
+/// Label that says whether others' instances may run on the same hardware.
+const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
+
+/// An instance that is not gone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_field_names, reason = "EC2's word for its type")]
+pub struct Instance {
+    /// Its id.
+    pub id: String,
+    /// Its type.
+    pub instance_type: String,
+    /// Its zone.
+    pub zone: String,
+    /// `true` for a spot instance.
+    pub is_spot: bool,
+    /// `true` if it is being ended.
+    pub is_ending: bool,
+    /// Its image.
+    pub image: Option<String>,
+    /// Its subnet.
+    pub subnet: Option<String>,
+    /// Its security groups.
+    pub security_groups: BTreeSet<String>,
+    /// When it was launched.
+    pub launched: Option<Timestamp>,
+    /// Its tags.
+    pub tags: Tags,
+}
+
+impl Instance {
+    /// Its id as nodes bear it.
+    pub fn provider_id(&self) -> ProviderId {
+        ProviderId::from(format!("aws:///{}/{}", self.zone, self.id))
+    }
+
+    /// The machine that it is for a claim, of the claim's class.
+    pub fn machine(&self, class: &ServedClass, claim: &NodeClaim) -> LaunchedInstance {
+        let mut labels = claim.labels.clone();
+        let tenancy = if is_dedicated(claim) {
+            "dedicated"
+        } else {
+            "default"
+        };
+        labels
+            .entry(TENANCY.into())
+            .or_insert_with(|| tenancy.into());
+        LaunchedInstance {
+            annotations: annotations(class),
+            ..self.described(Some(class), &labels, &claim.requirements)
+        }
+    }
+
+    /// The machine that it is, of a class that may not be known any more.
+    pub fn machine_of(&self, class: Option<&ServedClass>) -> LaunchedInstance {
+        self.described(class, &Labels::default(), &Requirements::default())
+    }
+
+    fn described(
+        &self,
+        class: Option<&ServedClass>,
+        labels: &Labels,
+        requirements: &Requirements,
+    ) -> LaunchedInstance {
+        let key = OfferingKey {
+            instance_type: self.instance_type.as_str().into(),
+            zone: self.zone.as_str().into(),
+            capacity_type: self.capacity_type(),
+            reservation: None,
+        };
+        let sold = class.and_then(|class| class.catalogue.offering(&key));
+        let resources = sold.map(|sold| sold.resources()).unwrap_or_default();
+        let labels = sold.map(|sold| sold.node_labels(labels, requirements));
+        LaunchedInstance {
+            provider_id: self.provider_id(),
+            labels: labels.unwrap_or_default(),
+            annotations: Labels::default(),
+            capacity: resources.capacity,
+            allocatable: resources.allocatable,
+            image: self.image.as_deref().map(Arc::from),
+            launched: self.launched,
+        }
+    }
+
+    fn capacity_type(&self) -> CapacityType {
+        if self.is_spot {
+            CapacityType::Spot
+        } else {
+            CapacityType::OnDemand
+        }
+    }
+}
+
+/// `true` if a claim wants hardware of its own: it does where it says so and does not allow the other.
+pub(crate) fn is_dedicated(claim: &NodeClaim) -> bool {
+    let asked = claim.requirements.get(TENANCY);
+    asked.is_some_and(|asked| !asked.allows("default") && asked.allows("dedicated"))
+}
+
+/// Annotations of a claim that is launched of a class: by them drift is seen, by us and by whoever takes over.
+fn annotations(class: &ServedClass) -> Labels {
+    let own = [
+        (HASH_ANNOTATION, class.hash.as_str()),
+        (HASH_VERSION_ANNOTATION, HASH_VERSION),
+    ];
+    own.map(|(key, value)| (Arc::from(key), Arc::from(value)))
+        .into()
+}
+
+/// The instance's own id in a provider id, `aws:///ZONE/ID`; `None` for one of another provider.
+pub fn instance_id(provider_id: &ProviderId) -> Option<&str> {
+    let (_, id) = provider_id
+        .as_str()
+        .strip_prefix("aws:///")?
+        .split_once('/')?;
+    id.starts_with("i-").then_some(id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_read_back_and_those_of_others_are_not() {
+        let instance = Instance {
+            id: "i-1".to_owned(),
+            zone: "us-east-1a".to_owned(),
+            ..Instance::default()
+        };
+        let id = instance.provider_id();
+        assert_eq!(
+            (id.as_str(), instance_id(&id)),
+            ("aws:///us-east-1a/i-1", Some("i-1"))
+        );
+        for other in [
+            "kwok://node",
+            "aws:///us-east-1a",
+            "aws:///us-east-1a/fargate-1",
+        ] {
+            assert_eq!(instance_id(&ProviderId::from(other)), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! A launch as EC2 is asked for it: which templates, and through each which ways to buy, in order. Nothing here asks.
+//!
+//! Types that boot the same image and have the same room share a template, since image and kubelet settings are all that a type decides in
+//! one.
+
+use std::collections::BTreeMap;
+
+use plimsoll_api::kinds::Tags;
+use plimsoll_api::write::amounts;
+use plimsoll_core::action::{LAUNCH_TOKEN_ANNOTATION, LaunchRequest, Reason};
+use plimsoll_core::catalogue::CapacityType;
+use plimsoll_core::labels::CAPACITY_TYPE;
+use plimsoll_core::model::{Effect, NodeClaim, Taint};
+use plimsoll_core::plan::LaunchOption;
+use plimsoll_core::resources::{ResourceName, Resources};
+use plimsoll_ec2_facts::instance_type;
+use serde_json::{Value, json};
+
+use super::fleet::{FleetRequest, Override, is_by_price, of_one_kind, priority, subnet_by_zone};
+use super::template::{LaunchTemplate, disks, is_spot, metadata};
+use crate::class::family::Family;
+use crate::class::tags;
+use crate::instance::is_dedicated;
+use crate::served::ServedClass;
+use crate::user_data::{ClusterAccess, NodeSetup, UserDataError, user_data};
+
+/// Taint of a node until it is registered: the controller takes it away.
+const UNREGISTERED: &str = "karpenter.sh/unregistered";
+/// Label by which a node's own taints are left to the controller.
+const DO_NOT_SYNC_TAINTS: &str = "karpenter.sh/do-not-sync-taints";
+
+/// A launch, ready to be asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Draft {
+    /// Templates that must be there, each with the ways to buy through it.
+    pub templates: Vec<(LaunchTemplate, Vec<Override>)>,
+    /// Spot or on demand.
+    pub capacity_type: CapacityType,
+    /// `true` if EC2 is to keep to the order of the options.
+    pub keeps_order: bool,
+    /// Tags of all that is launched.
+    pub tags: Tags,
+}
+
+/// What a type decides in a template.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Group {
+    image: String,
+    pods: i64,
+    kube_reserved: Resources,
+    system_reserved: Resources,
+}
+
+/// The launch of claims that are alike, of a class that is ready. A refusal where there is nothing that could be asked for.
+pub(crate) fn draft(
+    class: &ServedClass,
+    cluster: &ClusterAccess,
+    request: &LaunchRequest,
+) -> Result<Draft, Reason> {
+    let Some(claim) = request.claims.first() else {
+        return Err(Reason::Other("a launch without claims".to_owned()));
+    };
+    let (options, capacity_type) = of_one_kind(&request.options);
+    let tags = tags_of(class, cluster, claim, request.batch.token.as_str())?;
+    let keeps_order = !is_by_price(options);
+    let subnets = subnet_by_zone(&class.status().subnets);
+    let mut groups: BTreeMap<Group, Vec<Override>> = BTreeMap::new();
+    for (number, option) in options.iter().enumerate() {
+        let name = option.instance_type.as_str();
+        let subnet = subnets.get(&*option.zone);
+        let (Some(subnet), Some(group)) = (subnet, group(class, name)) else {
+            continue;
+        };
+        let way = Override {
+            instance_type: name.to_owned(),
+            subnet: (*subnet).to_owned(),
+            zone: option.zone.to_string(),
+            image: group.image.clone(),
+            priority: priority(number, option.list_price, keeps_order),
+        };
+        groups.entry(group).or_default().push(way);
+    }
+    if groups.is_empty() {
+        let offerings = options.iter().map(LaunchOption::offering).collect();
+        return Err(Reason::InsufficientCapacity(offerings));
+    }
+    let template = |group: &Group| template(class, cluster, claim, group, capacity_type, &tags);
+    let templates = groups
+        .into_iter()
+        .map(|(group, ways)| Ok((template(&group)?, ways)));
+    let templates: Result<Vec<_>, UserDataError> = templates.collect();
+    Ok(Draft {
+        templates: templates.map_err(|error| not_ready(class, &error.to_string()))?,
+        capacity_type,
+        keeps_order,
+        tags,
+    })
+}
+
+impl Draft {
+    /// The fleet that is asked for so many instances under a token.
+    pub(crate) fn fleet(
+        &self,
+        token: &str,
+        count: usize,
+        context: Option<&String>,
+    ) -> FleetRequest {
+        let named =
+            |(template, ways): &(LaunchTemplate, Vec<Override>)| (template.name(), ways.clone());
+        FleetRequest {
+            token: token.to_owned(),
+            count: i32::try_from(count).unwrap_or(i32::MAX),
+            is_spot: is_spot(self.capacity_type),
+            keeps_order: self.keeps_order,
+            templates: self.templates.iter().map(named).collect(),
+            tags: self.tags.clone(),
+            context: context.cloned(),
+        }
+    }
+}
+
+fn not_ready(class: &ServedClass, words: &str) -> Reason {
+    Reason::ClassNotReady(format!("EC2NodeClass {}: {words}", class.name()))
+}
+
+/// Tags of the launch, its token among them: by it the instances of a call whose answer was lost are found.
+fn tags_of(
+    class: &ServedClass,
+    cluster: &ClusterAccess,
+    claim: &NodeClaim,
+    token: &str,
+) -> Result<Tags, Reason> {
+    let spec = class.object.spec.tags.as_ref();
+    let tags = tags::of_launch(spec, &cluster.name, claim.pool.as_str(), class.name());
+    let mut tags = tags.map_err(|error| not_ready(class, &error.to_string()))?;
+    tags.insert(LAUNCH_TOKEN_ANNOTATION.to_owned(), token.to_owned());
+    Ok(tags)
+}
+
+/// What a type decides; `None` where it has no image, or its room is not known.
+fn group(class: &ServedClass, name: &str) -> Option<Group> {
+    let image = class.image_of(class.catalogue.get(name)?)?;
+    let room = instance_type(name)?.room(&class.room).ok()?;
+    Some(Group {
+        image: image.to_owned(),
+        pods: room.capacity.get(&ResourceName::Pods),
+        kube_reserved: room.overhead.kube_reserved,
+        system_reserved: room.overhead.system_reserved,
+    })
+}
+
+fn template(
+    class: &ServedClass,
+    cluster: &ClusterAccess,
+    claim: &NodeClaim,
+    group: &Group,
+    capacity_type: CapacityType,
+    tags: &Tags,
+) -> Result<LaunchTemplate, UserDataError> {
+    let (spec, status) = (&class.object.spec, class.status());
+    let setup = setup(class, cluster, claim, group, capacity_type);
+    let mut tags = tags.clone();
+    // One template serves every launch of what it says.
+    tags.remove(LAUNCH_TOKEN_ANNOTATION);
+    Ok(LaunchTemplate {
+        image: group.image.clone(),
+        user_data: user_data(class.family, cluster, &setup)?,
+        profile: status.instance_profile.clone().unwrap_or_default(),
+        security_groups: status
+            .security_groups
+            .iter()
+            .map(|own| own.id.clone())
+            .collect(),
+        public_address: spec.associate_public_ip_address,
+        disks: disks(
+            spec.block_device_mappings.as_deref(),
+            class.family != Family::Custom,
+        ),
+        metadata: metadata(spec.metadata_options.as_ref()),
+        monitoring: spec.detailed_monitoring.unwrap_or(false),
+        is_dedicated: is_dedicated(claim),
+        is_spot: is_spot(capacity_type),
+        tags,
+    })
+}
+
+/// The node as its instance is told to set itself up.
+fn setup(
+    class: &ServedClass,
+    cluster: &ClusterAccess,
+    claim: &NodeClaim,
+    group: &Group,
+    capacity_type: CapacityType,
+) -> NodeSetup {
+    let mut labels = claim.labels.clone();
+    labels.insert(CAPACITY_TYPE.into(), capacity_type.as_str().into());
+    if class.family != Family::Custom {
+        labels.insert(DO_NOT_SYNC_TAINTS.into(), "true".into());
+    }
+    let mut taints: Vec<Taint> = claim
+        .taints
+        .iter()
+        .chain(&claim.startup_taints)
+        .cloned()
+        .collect();
+    if !taints.iter().any(|taint| &*taint.key == UNREGISTERED) {
+        taints.push(Taint {
+            key: UNREGISTERED.into(),
+            value: "".into(),
+            effect: Effect::NoExecute,
+        });
+    }
+    let spec = &class.object.spec;
+    let mut kubelet = spec.kubelet.clone();
+    kubelet.insert("maxPods".to_owned(), group.pods.into());
+    if let Some(dns) = &cluster.dns {
+        kubelet
+            .entry("clusterDNS".to_owned())
+            .or_insert_with(|| json!([dns]));
+    }
+    for (key, resolved) in [
+        ("kubeReserved", &group.kube_reserved),
+        ("systemReserved", &group.system_reserved),
+    ] {
+        reserve(&mut kubelet, key, resolved);
+    }
+    NodeSetup {
+        labels,
+        taints,
+        kubelet,
+        joins_local_disks: spec.instance_store_policy.as_deref() == Some("RAID0"),
+        custom: spec.user_data.clone(),
+    }
+}
+
+/// Puts resolved amounts in place of those that are written, beside others such as `pid`. Nothing is written where nothing is kept.
+fn reserve(kubelet: &mut BTreeMap<String, Value>, key: &str, resolved: &Resources) {
+    let kept = resolved.iter().filter(|(_, amount)| *amount > 0);
+    let kept: Resources = kept.map(|(name, amount)| (name.clone(), amount)).collect();
+    let Value::Object(kept) = amounts(&kept) else {
+        return;
+    };
+    let mut all = match kubelet.remove(key) {
+        Some(Value::Object(written)) => written,
+        _ => serde_json::Map::new(),
+    };
+    all.extend(kept);
+    if !all.is_empty() {
+        kubelet.insert(key.to_owned(), Value::Object(all));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+    use plimsoll_core::catalogue::CapacityType::{OnDemand, Spot};
+
+    use super::*;
+    use crate::sample;
+
+    fn drafted(spec: &Value, options: Vec<plimsoll_core::plan::LaunchOption>) -> Draft {
+        let request = sample::request(&["a", "b"], options);
+        draft(&sample::class(spec), &sample::cluster(), &request).expect("a draft")
+    }
+
+    fn ways(draft: &Draft) -> Vec<String> {
+        let ways = draft.templates.iter().flat_map(|(template, ways)| {
+            ways.iter().map(move |way| {
+                format!(
+                    "{} {} {} {} {}",
+                    template.image, way.instance_type, way.subnet, way.zone, way.priority
+                )
+            })
+        });
+        ways.collect()
+    }
+
+    fn text(template: &LaunchTemplate) -> String {
+        let decoded = STANDARD.decode(&template.user_data).expect("base64");
+        String::from_utf8(decoded).expect("text")
+    }
+
+    #[test]
+    fn types_of_one_image_and_room_share_a_template_and_prices_are_the_order() {
+        let draft = drafted(
+            &json!({}),
+            vec![
+                sample::option("m7g.large", "us-east-1a", Spot, 0.03),
+                sample::option("m7i.large", "us-east-1b", Spot, 0.04),
+                sample::option("m7i-flex.large", "us-east-1a", Spot, 0.05),
+                sample::option("m7i.large", "us-east-1c", Spot, 0.06),
+                sample::option("m7i.large", "us-east-1a", OnDemand, 0.1),
+            ],
+        );
+        let expected = [
+            "ami-amd m7i.large subnet-b us-east-1b 0.04",
+            "ami-amd m7i-flex.large subnet-a us-east-1a 0.05",
+            "ami-arm m7g.large subnet-a us-east-1a 0.03",
+        ];
+        assert_eq!(ways(&draft), expected);
+        assert_eq!(
+            (
+                draft.templates.len(),
+                draft.capacity_type,
+                draft.keeps_order
+            ),
+            (2, Spot, false)
+        );
+        let fleet = draft.fleet("00ab-0", 2, None);
+        assert!(fleet.is_spot && fleet.count == 2);
+        assert_eq!(
+            fleet
+                .tags
+                .get("plimsoll.dev/launch-token")
+                .map(String::as_str),
+            Some("00ab-0")
+        );
+    }
+
+    #[test]
+    fn an_order_of_a_policy_is_kept_by_number() {
+        let draft = drafted(
+            &json!({}),
+            vec![
+                sample::option("m7i.large", "us-east-1b", OnDemand, 0.2),
+                sample::option("m7i.large", "us-east-1a", OnDemand, 0.1),
+            ],
+        );
+        assert!(draft.keeps_order);
+        let expected = [
+            "ami-amd m7i.large subnet-b us-east-1b 0",
+            "ami-amd m7i.large subnet-a us-east-1a 1",
+        ];
+        assert_eq!(ways(&draft), expected);
+    }
+
+    #[test]
+    fn a_node_is_told_its_room_its_dns_and_both_kinds_of_taints() {
+        let kubelet =
+            json!({"kubelet": {"maxPods": 42, "kubeReserved": {"memory": "1Gi", "pid": "100"}}});
+        let options = vec![sample::option("m7i.large", "us-east-1a", OnDemand, 0.1)];
+        let draft = drafted(&kubelet, options);
+        let text = text(&draft.templates[0].0);
+        let yaml = text
+            .split("# Generated for this node\n")
+            .nth(1)
+            .expect("our part");
+        let yaml = yaml.split("\n--//").next().expect("its end");
+        let config: Value = serde_saphyr::from_str(yaml).expect("YAML");
+        let kubelet = &config["spec"]["kubelet"];
+        assert_eq!(kubelet["config"]["maxPods"], 42);
+        assert_eq!(kubelet["config"]["clusterDNS"], json!(["10.100.0.10"]));
+        let reserved =
+            json!({"cpu": "70m", "memory": "1Gi", "ephemeral-storage": "1Gi", "pid": "100"});
+        assert_eq!(kubelet["config"]["kubeReserved"], reserved);
+        assert_eq!(kubelet["config"].get("systemReserved"), None);
+        let taints = kubelet["config"]["registerWithTaints"]
+            .as_array()
+            .expect("taints");
+        let keys: Vec<&Value> = taints.iter().map(|taint| &taint["key"]).collect();
+        assert_eq!(keys, ["dedicated", "karpenter.sh/unregistered"]);
+        let labels = kubelet["flags"][0].as_str().expect("labels");
+        for label in [
+            "karpenter.sh/capacity-type=on-demand",
+            "karpenter.sh/do-not-sync-taints=true",
+            "karpenter.sh/nodepool=general",
+            "team=shop",
+        ] {
+            assert!(labels.contains(label), "{labels}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_asked_for_is_refused_with_the_reason() {
+        let class = sample::class(&json!({"tags": {"karpenter.sh/nodeclaim": "x"}}));
+        let options = vec![sample::option("m7i.large", "us-east-1a", OnDemand, 0.1)];
+        let request = sample::request(&["a"], options);
+        let refused = draft(&class, &sample::cluster(), &request).expect_err("a restricted tag");
+        let Reason::ClassNotReady(words) = refused else {
+            unreachable!("{refused:?}")
+        };
+        assert!(
+            words.starts_with("EC2NodeClass default: spec.tags has the key"),
+            "{words}"
+        );
+        let nowhere = sample::request(
+            &["a"],
+            vec![sample::option("m7i.large", "us-east-1z", OnDemand, 0.1)],
+        );
+        let refused =
+            draft(&sample::class(&json!({})), &sample::cluster(), &nowhere).expect_err("no subnet");
+        assert!(
+            matches!(&refused, Reason::InsufficientCapacity(out) if out.len() == 1),
+            "{refused:?}"
+        );
+    }
+
+    #[test]
+    fn templates_do_not_hang_on_the_launch_or_the_claim() {
+        let options = || vec![sample::option("m7i.large", "us-east-1a", OnDemand, 0.1)];
+        let one = drafted(&json!({}), options());
+        let mut request = sample::request(&["z"], options());
+        request.batch.token = "99-1".into();
+        let other =
+            draft(&sample::class(&json!({})), &sample::cluster(), &request).expect("a draft");
+        assert_eq!(one.templates[0].0.name(), other.templates[0].0.name());
+        let spot = drafted(
+            &json!({}),
+            vec![sample::option("m7i.large", "us-east-1a", Spot, 0.1)],
+        );
+        assert_ne!(one.templates[0].0.name(), spot.templates[0].0.name());
+    }
+}

@@ -1,0 +1,146 @@
+//! Launch templates: everything about an instance that its type and subnet do not say.
+//!
+//! A template is named after its content, so that the same is found again, by whatever process made it.
+
+use plimsoll_api::kinds::{BlockDevice, BlockDeviceMapping, MetadataOptions, Tags};
+use plimsoll_core::catalogue::CapacityType;
+use plimsoll_core::fixed_hash::hash_of;
+use plimsoll_core::quantity::parse_units;
+
+/// Begin of the names of templates; the hash of their content follows.
+const NAME: &str = "karpenter.k8s.aws/";
+const GIB: i64 = 1 << 30;
+
+/// Content of a launch template.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LaunchTemplate {
+    /// The image.
+    pub image: String,
+    /// User data, in base64; empty for none.
+    pub user_data: String,
+    /// Instance profile.
+    pub profile: String,
+    /// Security groups of the network interface.
+    pub security_groups: Vec<String>,
+    /// A public address, or none; the subnet decides where `None`.
+    pub public_address: Option<bool>,
+    /// Disks; those of the image where there are none.
+    pub disks: Vec<Disk>,
+    /// The instance metadata service.
+    pub metadata: MetadataOptions,
+    /// `true` for metrics every minute.
+    pub monitoring: bool,
+    /// `true` for hardware of one's own.
+    pub is_dedicated: bool,
+    /// `true` for a template of spot instances, whose requests get the tags, too.
+    pub is_spot: bool,
+    /// Tags of what is launched by it.
+    pub tags: Tags,
+}
+
+/// A disk of an instance.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Disk {
+    /// Its device.
+    pub device: Option<String>,
+    /// Its volume; `None` for a device that is left out.
+    pub volume: Option<BlockDevice>,
+}
+
+impl LaunchTemplate {
+    /// Its name.
+    pub fn name(&self) -> String {
+        format!("{NAME}{}", hash_of(&format!("{self:?}")))
+    }
+}
+
+impl Disk {
+    /// Size of its volume in GiB, rounded up; `None` where it has none of its own.
+    pub fn gibibytes(&self) -> Option<i32> {
+        let size = self.volume.as_ref()?.volume_size.as_deref()?;
+        let bytes = parse_units(size).ok()?;
+        i32::try_from(bytes.div_euclid(GIB) + i64::from(bytes.rem_euclid(GIB) > 0)).ok()
+    }
+}
+
+/// Disks of a class, or those of AL2023 where it lists none: one of 20 GiB, encrypted.
+pub(crate) fn disks(mappings: Option<&[BlockDeviceMapping]>, has_family_disks: bool) -> Vec<Disk> {
+    match mappings {
+        Some(mappings) => {
+            let disk = |own: &BlockDeviceMapping| Disk {
+                device: own.device_name.clone(),
+                volume: own.ebs.clone(),
+            };
+            mappings.iter().map(disk).collect()
+        }
+        None if has_family_disks => vec![Disk {
+            device: Some("/dev/xvda".to_owned()),
+            volume: Some(BlockDevice {
+                encrypted: Some(true),
+                volume_size: Some("20Gi".to_owned()),
+                volume_type: Some("gp3".to_owned()),
+                ..BlockDevice::default()
+            }),
+        }],
+        None => Vec::new(),
+    }
+}
+
+/// Settings of the metadata service, with those of a class that says nothing of it: sessions with tokens, one hop.
+pub(crate) fn metadata(options: Option<&MetadataOptions>) -> MetadataOptions {
+    let or = |own: &Option<String>, default: &str| {
+        Some(own.clone().unwrap_or_else(|| default.to_owned()))
+    };
+    let own = options.cloned().unwrap_or_default();
+    MetadataOptions {
+        http_endpoint: or(&own.http_endpoint, "enabled"),
+        http_protocol_ipv6: or(&own.http_protocol_ipv6, "disabled"),
+        http_put_response_hop_limit: Some(own.http_put_response_hop_limit.unwrap_or(1)),
+        http_tokens: or(&own.http_tokens, "required"),
+    }
+}
+
+/// Name of a capacity type in fleets.
+pub(crate) const fn is_spot(capacity_type: CapacityType) -> bool {
+    matches!(capacity_type, CapacityType::Spot)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_is_named_after_its_content() {
+        let template = LaunchTemplate {
+            image: "ami-1".to_owned(),
+            ..LaunchTemplate::default()
+        };
+        let name = template.name();
+        assert!(
+            name.starts_with("karpenter.k8s.aws/") && name == template.clone().name(),
+            "{name}"
+        );
+        let other = LaunchTemplate {
+            is_spot: true,
+            ..template
+        };
+        assert_ne!(other.name(), name);
+    }
+
+    #[test]
+    fn volumes_are_sized_in_whole_gibibytes_at_least_what_was_asked_for() {
+        let sized = |size: &str| Disk {
+            volume: Some(BlockDevice {
+                volume_size: Some(size.to_owned()),
+                ..BlockDevice::default()
+            }),
+            device: None,
+        };
+        for (size, gibibytes) in [("20Gi", 20), ("20G", 19), ("1Ti", 1024), ("1T", 932)] {
+            assert_eq!(sized(size).gibibytes(), Some(gibibytes), "{size}");
+        }
+        assert_eq!(disks(None, true)[0].gibibytes(), Some(20));
+        assert!(disks(None, false).is_empty());
+        assert!(disks(Some(&[]), true).is_empty());
+    }
+}

@@ -1,0 +1,310 @@
+//! A message of the queue, read: what is going to happen to which instances.
+//!
+//! The body is an event of EventBridge. Events of other sources and kinds, and those about states that change nothing, say nothing to us; text that
+//! is no event is told apart from these, since somebody sends it by mistake.
+
+use k8s_openapi::jiff;
+use plimsoll_core::time::Timestamp;
+use serde::Deserialize;
+use thiserror::Error;
+
+/// The content of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The kind of what is going to happen.
+    pub kind: MessageKind,
+    /// Ids of the instances, in the order of the message; none where it says nothing to us.
+    pub instances: Vec<String>,
+    /// When it was sent, by itself; `None` where it says no time.
+    pub sent: Option<Timestamp>,
+}
+
+/// Things that are going to happen to instances.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum MessageKind {
+    /// EC2 takes a spot instance back, two minutes from then.
+    SpotInterrupted,
+    /// A spot instance is more likely than others to be taken back; it is not yet.
+    RebalanceRecommendation,
+    /// EC2 has planned work on the machine below.
+    ScheduledChange,
+    /// Somebody stops the instance.
+    InstanceStopped,
+    /// Somebody ends the instance.
+    InstanceTerminated,
+    /// EC2 takes an instance of an interruptible capacity reservation back.
+    CapacityReservationInterrupted,
+    /// Nothing that concerns us.
+    NoOp,
+}
+
+impl MessageKind {
+    /// Its name in metrics, and as the reason of disruption: the incumbent's.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::SpotInterrupted => "spot_interrupted",
+            Self::RebalanceRecommendation => "rebalance_recommendation",
+            Self::ScheduledChange => "scheduled_change",
+            Self::InstanceStopped => "instance_stopped",
+            Self::InstanceTerminated => "instance_terminated",
+            Self::CapacityReservationInterrupted => "capacity_reservation_interrupted",
+            Self::NoOp => "no_op",
+        }
+    }
+
+    /// `true` if the node has to be drained.
+    pub const fn ends_instance(self) -> bool {
+        !matches!(self, Self::RebalanceRecommendation | Self::NoOp)
+    }
+}
+
+/// Text that is no event.
+#[derive(Debug, Error)]
+#[error("the message is no event of EventBridge: {0}")]
+pub struct MalformedMessage(#[from] serde_json::Error);
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+struct Envelope {
+    version: String,
+    source: String,
+    detail_type: String,
+    time: Option<String>,
+    detail: serde_json::Value,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default)]
+struct InstanceDetail {
+    instance_id: String,
+    state: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct HealthDetail {
+    service: String,
+    event_type_category: String,
+    affected_entities: Vec<Entity>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Entity {
+    entity_value: String,
+}
+
+/// Reads the body of a message. An empty one says nothing.
+pub fn parse(body: &str) -> Result<Message, MalformedMessage> {
+    if body.trim().is_empty() {
+        return Ok(nothing(None));
+    }
+    let event: Envelope = serde_json::from_str(body)?;
+    let sent = event.time.as_deref().and_then(instant);
+    let known = [event.version.as_str(), &event.source, &event.detail_type];
+    let kind = match known {
+        ["0", "aws.ec2", "EC2 Spot Instance Interruption Warning"] => MessageKind::SpotInterrupted,
+        ["0", "aws.ec2", "EC2 Instance Rebalance Recommendation"] => {
+            MessageKind::RebalanceRecommendation
+        }
+        [
+            "0",
+            "aws.ec2",
+            "EC2 Capacity Reservation Instance Interruption Warning",
+        ] => MessageKind::CapacityReservationInterrupted,
+        ["0", "aws.ec2", "EC2 Instance State-change Notification"] => {
+            return Ok(of_state(serde_json::from_value(event.detail)?, sent));
+        }
+        ["0", "aws.health", "AWS Health Event"] => {
+            return Ok(of_health(serde_json::from_value(event.detail)?, sent));
+        }
+        _ => return Ok(nothing(sent)),
+    };
+    let detail: InstanceDetail = serde_json::from_value(event.detail)?;
+    Ok(about(kind, vec![detail.instance_id], sent))
+}
+
+/// States of an instance on its way to an end; the way up says nothing.
+fn of_state(detail: InstanceDetail, sent: Option<Timestamp>) -> Message {
+    let kind = match detail.state.to_ascii_lowercase().as_str() {
+        "stopping" | "stopped" => MessageKind::InstanceStopped,
+        "shutting-down" | "terminated" => MessageKind::InstanceTerminated,
+        _ => return nothing(sent),
+    };
+    about(kind, vec![detail.instance_id], sent)
+}
+
+/// Planned work on machines of EC2; notices about accounts and other services say nothing.
+fn of_health(detail: HealthDetail, sent: Option<Timestamp>) -> Message {
+    if detail.service != "EC2" || detail.event_type_category != "scheduledChange" {
+        return nothing(sent);
+    }
+    let entities = detail.affected_entities.into_iter();
+    let instances = entities.map(|entity| entity.entity_value).collect();
+    about(MessageKind::ScheduledChange, instances, sent)
+}
+
+fn about(kind: MessageKind, mut instances: Vec<String>, sent: Option<Timestamp>) -> Message {
+    instances.retain(|id| !id.is_empty());
+    Message {
+        kind,
+        instances,
+        sent,
+    }
+}
+
+fn nothing(sent: Option<Timestamp>) -> Message {
+    about(MessageKind::NoOp, Vec::new(), sent)
+}
+
+fn instant(text: &str) -> Option<Timestamp> {
+    let at: jiff::Timestamp = text.parse().ok()?;
+    Some(Timestamp::from_millis(at.as_millisecond()))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn event(source: &str, kind: &str, detail: &Value) -> String {
+        json!({
+            "version": "0", "id": "7bf73129", "detail-type": kind, "source": source, "account": "111122223333",
+            "time": "2026-01-02T03:04:05Z", "region": "us-east-1", "resources": ["arn:aws:ec2:us-east-1:instance/i-0abc"],
+            "detail": detail,
+        })
+        .to_string()
+    }
+
+    fn read(source: &str, kind: &str, detail: &Value) -> (&'static str, String) {
+        let message = parse(&event(source, kind, detail)).expect("an event");
+        assert_eq!(
+            message.sent,
+            Some(Timestamp::from_millis(1_767_323_045_000))
+        );
+        (message.kind.label(), message.instances.join(" "))
+    }
+
+    #[test]
+    fn each_kind_of_event_names_its_instances() {
+        let one = json!({"instance-id": "i-0abc", "instance-action": "terminate"});
+        let state = |state: &str| json!({"instance-id": "i-0abc", "state": state});
+        let health = |service: &str, category: &str| {
+            json!({
+                "service": service, "eventTypeCategory": category,
+                "affectedEntities": [{"entityValue": "i-0abc"}, {"entityValue": "i-0def"}],
+            })
+        };
+        let changes = "EC2 Instance State-change Notification";
+        for (source, kind, detail, label, instances) in [
+            (
+                "aws.ec2",
+                "EC2 Spot Instance Interruption Warning",
+                one.clone(),
+                "spot_interrupted",
+                "i-0abc",
+            ),
+            (
+                "aws.ec2",
+                "EC2 Instance Rebalance Recommendation",
+                one.clone(),
+                "rebalance_recommendation",
+                "i-0abc",
+            ),
+            (
+                "aws.ec2",
+                "EC2 Capacity Reservation Instance Interruption Warning",
+                one.clone(),
+                "capacity_reservation_interrupted",
+                "i-0abc",
+            ),
+            (
+                "aws.ec2",
+                changes,
+                state("stopping"),
+                "instance_stopped",
+                "i-0abc",
+            ),
+            (
+                "aws.ec2",
+                changes,
+                state("stopped"),
+                "instance_stopped",
+                "i-0abc",
+            ),
+            (
+                "aws.ec2",
+                changes,
+                state("Shutting-Down"),
+                "instance_terminated",
+                "i-0abc",
+            ),
+            (
+                "aws.ec2",
+                changes,
+                state("terminated"),
+                "instance_terminated",
+                "i-0abc",
+            ),
+            ("aws.ec2", changes, state("running"), "no_op", ""),
+            (
+                "aws.health",
+                "AWS Health Event",
+                health("EC2", "scheduledChange"),
+                "scheduled_change",
+                "i-0abc i-0def",
+            ),
+            (
+                "aws.health",
+                "AWS Health Event",
+                health("EC2", "issue"),
+                "no_op",
+                "",
+            ),
+            (
+                "aws.health",
+                "AWS Health Event",
+                health("RDS", "scheduledChange"),
+                "no_op",
+                "",
+            ),
+            // Somebody else's source cannot speak for EC2.
+            (
+                "my.app",
+                "EC2 Spot Instance Interruption Warning",
+                one,
+                "no_op",
+                "",
+            ),
+        ] {
+            assert_eq!(
+                read(source, kind, &detail),
+                (label, instances.to_owned()),
+                "{kind}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_event_is_told_apart_from_what_says_nothing() {
+        for body in ["", "  \n", "{}", r#"{"version":"1","source":"aws.ec2"}"#] {
+            assert_eq!(parse(body).expect("nothing"), nothing(None), "{body}");
+        }
+        let kind = "EC2 Spot Instance Interruption Warning";
+        for body in [
+            "[",
+            "3",
+            "null x",
+            &event("aws.ec2", kind, &json!({"instance-id": 3})),
+        ] {
+            let fault = parse(body).expect_err(body).to_string();
+            assert!(
+                fault.starts_with("the message is no event of EventBridge: "),
+                "{fault}"
+            );
+        }
+        let nameless = parse(&event("aws.ec2", kind, &json!({}))).expect("an event");
+        assert!(nameless.instances.is_empty());
+    }
+}

@@ -1,0 +1,3 @@
+//! The queue of messages about instances: spot interruptions, health events, changes of state.
+
+pub(crate) mod message;

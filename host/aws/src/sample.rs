@@ -1,0 +1,120 @@
+//! A class, a claim and a launch to try things on.
+
+use std::sync::Arc;
+
+use plimsoll_api::{Interner, Kind};
+use plimsoll_core::action::{LaunchBatch, LaunchRequest};
+use plimsoll_core::catalogue::CapacityType;
+use plimsoll_core::model::{NodeClaim, Object};
+use plimsoll_core::plan::LaunchOption;
+use plimsoll_core::units::PricePerHour;
+use plimsoll_ec2_facts::Share;
+use plimsoll_ec2_facts::catalogue::SpotQuotes;
+use serde_json::{Value, json};
+
+use crate::served::{Market, NodeSettings, ServedClass};
+use crate::user_data::ClusterAccess;
+
+/// A class of AL2023 in two zones, resolved, with these fields of its specification.
+pub(crate) fn class(spec: &Value) -> ServedClass {
+    let requirement = |key: &str, operator: &str, values: &[&str]| json!({"key": key, "operator": operator, "values": values});
+    let image = |id: &str, arch: &str| {
+        json!({"id": id, "requirements": [
+            requirement("kubernetes.io/arch", "In", &[arch]),
+            requirement("karpenter.k8s.aws/instance-gpu-count", "DoesNotExist", &[]),
+            requirement("karpenter.k8s.aws/instance-accelerator-count", "DoesNotExist", &[]),
+        ]})
+    };
+    let mut object = json!({
+        "apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass",
+        "metadata": {"name": "default", "uid": "class-uid", "generation": 1},
+        "spec": {
+            "amiSelectorTerms": [{"alias": "al2023@latest"}], "role": "nodes",
+            "subnetSelectorTerms": [{"tags": {"a": "b"}}], "securityGroupSelectorTerms": [{"tags": {"a": "b"}}],
+        },
+        "status": {
+            "subnets": [
+                {"id": "subnet-b", "zone": "us-east-1b", "zoneID": "use1-az2"},
+                {"id": "subnet-a", "zone": "us-east-1a", "zoneID": "use1-az1"},
+            ],
+            "securityGroups": [{"id": "sg-1"}],
+            "amis": [image("ami-amd", "amd64"), image("ami-arm", "arm64")],
+            "instanceProfile": "demo_1",
+            "conditions": [{"type": "Ready", "status": "True", "reason": "Ready", "message": ""}],
+        },
+    });
+    let fields = spec.as_object().expect("fields");
+    for (key, value) in fields {
+        object["spec"][key] = value.clone();
+    }
+    let object = serde_json::from_value(object).expect("a class");
+    let market = Market {
+        region: "us-east-1",
+        spot: &SpotQuotes::default(),
+    };
+    let settings = NodeSettings {
+        memory_overhead: Share::from_parts_per_million(75_000),
+        reserved_interfaces: 0,
+    };
+    ServedClass::new(object, &market, "Y2E=", settings).expect("a class that can be served")
+}
+
+/// The cluster of the class.
+pub(crate) fn cluster() -> ClusterAccess {
+    ClusterAccess {
+        name: "demo".to_owned(),
+        kubernetes: "1.34".to_owned(),
+        endpoint: "https://demo.example".to_owned(),
+        ca_bundle: "Y2E=".to_owned(),
+        service_cidr: Some("10.100.0.0/16".to_owned()),
+        dns: Some("10.100.0.10".to_owned()),
+    }
+}
+
+/// A claim of pool `general`.
+pub(crate) fn claim(name: &str, requirements: &Value) -> Arc<NodeClaim> {
+    let written = json!({
+        "apiVersion": "karpenter.sh/v1", "kind": "NodeClaim",
+        "metadata": {
+            "name": name, "uid": format!("uid-{name}"), "creationTimestamp": "2026-01-31T09:00:00Z",
+            "labels": {"karpenter.sh/nodepool": "general", "team": "shop"},
+        },
+        "spec": {
+            "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"},
+            "requirements": requirements,
+            "taints": [{"key": "dedicated", "value": "web", "effect": "NoSchedule"}],
+        },
+    });
+    let read = plimsoll_api::read(Kind::NodeClaim, &written, &mut Interner::new(), &mut |_| {});
+    match read {
+        Ok((_, plimsoll_api::Object::Whole(Object::Claim(claim)))) => Some(claim),
+        _ => None,
+    }
+    .expect("a claim")
+}
+
+/// A way to buy.
+pub(crate) fn option(name: &str, zone: &str, kind: CapacityType, dollars: f64) -> LaunchOption {
+    let price = PricePerHour::from_dollars(dollars).expect("a price");
+    LaunchOption {
+        instance_type: name.into(),
+        zone: zone.into(),
+        capacity_type: kind,
+        reservation: None,
+        price,
+        list_price: price,
+    }
+}
+
+/// A launch of claims of these names.
+pub(crate) fn request(names: &[&str], options: Vec<LaunchOption>) -> LaunchRequest {
+    LaunchRequest {
+        batch: LaunchBatch {
+            token: "00ab-0".into(),
+            size: names.len(),
+        },
+        claims: names.iter().map(|name| claim(name, &json!([]))).collect(),
+        taken: [].into(),
+        options,
+    }
+}

@@ -1,0 +1,182 @@
+//! A class as launches see it: what its selectors found, which image each type boots, how much room its nodes have, what it sells.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use plimsoll_api::kinds::{Ec2NodeClass, Ec2NodeClassStatus, FoundImage, FoundSubnet};
+use plimsoll_core::catalogue::{Catalogue, InstanceType};
+use plimsoll_core::labels::LabelKey;
+use plimsoll_core::model::ClassRef;
+use plimsoll_core::requirement::{Operator, Requirement, Requirements, Undefined};
+use plimsoll_ec2_facts::catalogue::{CatalogueSettings, SpotQuotes, Zone};
+use plimsoll_ec2_facts::provider::{CLASS, DOMAIN};
+use plimsoll_ec2_facts::{AllocatableSettings, Share, catalogue, class};
+
+use crate::class::family::Family;
+use crate::class::hash;
+use crate::facts::facts;
+
+/// Settings of the controller that change what nodes have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeSettings {
+    /// Share of memory taken to be kept by hypervisor and firmware (`VM_MEMORY_OVERHEAD_PERCENT`).
+    pub memory_overhead: Share,
+    /// Network interfaces of each node kept from pods (`RESERVED_ENIS`).
+    pub reserved_interfaces: u32,
+}
+
+/// Prices are a region's.
+#[derive(Clone, Copy, Debug)]
+pub struct Market<'m> {
+    /// The region.
+    pub region: &'m str,
+    /// Spot prices as EC2 tells of them; those of which it does not are drawn by a model.
+    pub spot: &'m SpotQuotes,
+}
+
+/// A class that was brought up to date.
+#[derive(Clone, Debug)]
+pub struct ServedClass {
+    /// The class, with its status as it was found.
+    pub object: Ec2NodeClass,
+    /// Its image family.
+    pub family: Family,
+    /// The static hash of its specification.
+    pub hash: String,
+    /// Settings that the room on its nodes follows from.
+    pub room: AllocatableSettings,
+    /// Types and offerings that it sells.
+    pub catalogue: Arc<Catalogue>,
+    images: Vec<(String, Requirements)>,
+}
+
+impl ServedClass {
+    /// A class of a market whose nodes trust that certificate authority (base64); a sentence where its specification cannot be read.
+    pub fn new(
+        object: Ec2NodeClass,
+        market: &Market<'_>,
+        ca_bundle: &str,
+        settings: NodeSettings,
+    ) -> Result<Self, String> {
+        let family = Family::of(&object.spec).ok_or(
+            "no image family: expected spec.amiFamily, or an alias in spec.amiSelectorTerms",
+        )?;
+        let written = serde_json::to_value(&object).map_err(|error| error.to_string())?;
+        let room = AllocatableSettings {
+            memory_overhead: settings.memory_overhead,
+            reserved_interfaces: settings.reserved_interfaces,
+            ..class::settings(&written)?
+        };
+        let found = object.status.clone().unwrap_or_default();
+        let images = found
+            .amis
+            .iter()
+            .map(image)
+            .collect::<Result<Vec<_>, _>>()?;
+        let sold = sold(&found, market, room.clone(), &images)?;
+        Ok(Self {
+            hash: hash::hash(&object.spec, family, ca_bundle),
+            catalogue: Arc::new(sold),
+            object,
+            family,
+            room,
+            images,
+        })
+    }
+
+    /// Its status.
+    pub fn status(&self) -> &Ec2NodeClassStatus {
+        static NONE: std::sync::LazyLock<Ec2NodeClassStatus> =
+            std::sync::LazyLock::new(Ec2NodeClassStatus::default);
+        self.object.status.as_ref().unwrap_or(&NONE)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.object.metadata.name.as_deref().unwrap_or_default()
+    }
+
+    /// How pools and claims name it.
+    pub fn reference(&self) -> ClassRef {
+        reference(self.name())
+    }
+
+    /// The image that a type boots: the first of the status that fits it; `None` where none does.
+    pub fn image_of(&self, instance_type: &InstanceType) -> Option<&str> {
+        image_of(&self.images, instance_type)
+    }
+}
+
+/// How pools and claims name a class.
+pub fn reference(name: &str) -> ClassRef {
+    ClassRef {
+        group: DOMAIN.into(),
+        kind: CLASS.into(),
+        name: name.into(),
+    }
+}
+
+fn image(found: &FoundImage) -> Result<(String, Requirements), String> {
+    let mut requirements = Requirements::new();
+    for own in &found.requirements {
+        let operator = Operator::parse(&own.operator)
+            .ok_or_else(|| format!("status.amis: {} has operator {}", found.id, own.operator))?;
+        let values: Vec<Arc<str>> = own
+            .values
+            .iter()
+            .map(|value| value.as_str().into())
+            .collect();
+        let read = Requirement::new(LabelKey::from(own.key.as_str()), operator, &values);
+        requirements.add(read.map_err(|error| format!("status.amis: {}: {error}", found.id))?);
+    }
+    Ok((found.id.clone(), requirements))
+}
+
+fn image_of<'i>(
+    images: &'i [(String, Requirements)],
+    instance_type: &InstanceType,
+) -> Option<&'i str> {
+    let fits = |(_, wanted): &&(String, Requirements)| {
+        let have = &instance_type.requirements;
+        have.accepts(wanted, Undefined::Refused).is_ok()
+    };
+    images.iter().find(fits).map(|(id, _)| id.as_str())
+}
+
+/// The types of the region in the zones of the class's subnets. Those without an image are there and cannot be had.
+fn sold(
+    found: &Ec2NodeClassStatus,
+    market: &Market<'_>,
+    room: AllocatableSettings,
+    images: &[(String, Requirements)],
+) -> Result<Catalogue, String> {
+    let zones: BTreeSet<Zone> = found.subnets.iter().map(zone).collect();
+    if zones.is_empty() {
+        return Ok(Catalogue::new(facts(), [], []));
+    }
+    let settings = CatalogueSettings {
+        zones: Some(zones.into_iter().collect()),
+        allocatable: room,
+        spot_quotes: market.spot.clone(),
+        ..CatalogueSettings::for_region(market.region)
+    };
+    let listed = catalogue(&settings).map_err(|error| error.to_string())?;
+    let listed = listed.with_provider(facts());
+    let types = listed.types().iter().map(|own| {
+        let mut own = InstanceType::clone(own);
+        if image_of(images, &own).is_none() {
+            for offering in &mut own.offerings {
+                offering.available = false;
+            }
+        }
+        own
+    });
+    Ok(listed.with_types(types.collect::<Vec<_>>()))
+}
+
+fn zone(subnet: &FoundSubnet) -> Zone {
+    Zone {
+        name: subnet.zone.clone(),
+        id: subnet.zone_id.clone(),
+    }
+}

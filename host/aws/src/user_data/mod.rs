@@ -1,0 +1,87 @@
+//! User data: what an instance is told when it boots, so that it joins the cluster as the node that was planned.
+
+pub(crate) mod labels;
+pub(crate) mod mime;
+pub(crate) mod node_config;
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use plimsoll_core::labels::Labels;
+use plimsoll_core::model::Taint;
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::class::family::Family;
+
+/// Most bytes of user data, before they are encoded (EC2's limit).
+pub(crate) const MOST_BYTES: usize = 16 << 10;
+
+/// A cluster, as its nodes have to know it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClusterAccess {
+    /// Its name.
+    pub name: String,
+    /// Version of its API server, such as `1.34`.
+    pub kubernetes: String,
+    /// URL of its API server.
+    pub endpoint: String,
+    /// Certificate authority of the API server, in base64.
+    pub ca_bundle: String,
+    /// Addresses of its services, such as `10.100.0.0/16`; `None` while unknown.
+    pub service_cidr: Option<String>,
+    /// Address of its DNS service; `None` where it is not known, and nodes find it themselves.
+    pub dns: Option<String>,
+}
+
+/// A node, as its instance is told to set itself up.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NodeSetup {
+    /// Labels of the node; those that a kubelet may not give itself are left out.
+    pub labels: Labels,
+    /// Its taints, start-up taints behind them.
+    pub taints: Vec<Taint>,
+    /// The kubelet's settings of the class, with what was resolved: maxPods, clusterDNS, reserved resources.
+    pub kubelet: BTreeMap<String, Value>,
+    /// `true` if local disks are joined into one.
+    pub joins_local_disks: bool,
+    /// User data of the class.
+    pub custom: Option<String>,
+}
+
+/// Why there is no user data.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub(crate) enum UserDataError {
+    /// A node of this family needs the addresses of services.
+    #[error("the addresses of the cluster's services are not known yet")]
+    NoServiceCidr,
+    /// The class's own user data is no MIME archive although it begins like one.
+    #[error("spec.userData begins as a MIME archive and is none: {0}")]
+    MalformedMime(String),
+    /// EC2 takes no more.
+    #[error(
+        "user data has {0} bytes with what is added for the node; expected at most {MOST_BYTES}: shorten spec.userData"
+    )]
+    TooLong(usize),
+    /// Nodes of this family are not made.
+    #[error("spec.amiFamily is \"{0}\"; expected AL2023 or Custom")]
+    UnsupportedFamily(&'static str),
+}
+
+/// User data of an instance, in base64; empty where there is none.
+pub(crate) fn user_data(
+    family: Family,
+    cluster: &ClusterAccess,
+    node: &NodeSetup,
+) -> Result<String, UserDataError> {
+    let text = match family {
+        Family::Custom => node.custom.clone().unwrap_or_default(),
+        Family::Al2023 => node_config::text(cluster, node)?,
+        other => return Err(UserDataError::UnsupportedFamily(other.name())),
+    };
+    if text.len() > MOST_BYTES {
+        return Err(UserDataError::TooLong(text.len()));
+    }
+    Ok(STANDARD.encode(text))
+}

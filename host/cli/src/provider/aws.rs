@@ -1,0 +1,201 @@
+//! EC2 as the provider: the cluster as nodes have to know it, out of flags, the environment, the API server and EKS.
+
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use k8s_openapi::api::core::v1::Service;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Api, Client};
+use plimsoll_aws::{Clients, ClusterAccess, NodeSettings};
+use plimsoll_controller::Telemetry;
+use plimsoll_controller::provider::{self, AwsSetup};
+use plimsoll_ec2_facts::Share;
+
+use crate::cluster::environment;
+use crate::failure::Environment;
+use crate::flags;
+
+/// Where a pod finds the certificate authority of its API server.
+const POD_CA: &str = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
+/// Share of memory taken to be kept by hypervisor and firmware, unless said: the incumbent's.
+const MEMORY_OVERHEAD: f64 = 0.075;
+const MILLION: f64 = 1_000_000.0;
+
+/// All that is read before the process leads.
+pub(crate) struct Aws {
+    clients: Clients,
+    cluster: ClusterAccess,
+    nodes: NodeSettings,
+    queue: Option<String>,
+}
+
+impl Aws {
+    pub(crate) async fn read(
+        flags: &flags::Aws,
+        access: &flags::Access,
+        client: &Client,
+        said: &impl Fn(&str) -> Option<String>,
+    ) -> Result<Self> {
+        let said = |name: &str| said(name).filter(|text| !text.is_empty());
+        let chosen = |flag: &Option<String>, name: &str| flag.clone().or_else(|| said(name));
+        let Some(name) = chosen(&flags.cluster_name, "CLUSTER_NAME") else {
+            bail!("no name of the cluster; expected one as --cluster-name or CLUSTER_NAME");
+        };
+        let nodes = NodeSettings {
+            memory_overhead: overhead(flags, &said)?,
+            reserved_interfaces: reserved(flags, &said),
+        };
+        let clients = Clients::connect(env!("CARGO_PKG_VERSION"))
+            .await
+            .map_err(environment)?;
+        let endpoint = match chosen(&flags.cluster_endpoint, "CLUSTER_ENDPOINT") {
+            Some(endpoint) => endpoint,
+            None => endpoint(&clients, &name).await?,
+        };
+        let ca_bundle = match chosen(&flags.cluster_ca_bundle, "CLUSTER_CA_BUNDLE") {
+            Some(bundle) => bundle,
+            None => ca_bundle(access)?,
+        };
+        Ok(Self {
+            cluster: ClusterAccess {
+                name,
+                kubernetes: version(client).await?,
+                endpoint,
+                ca_bundle,
+                service_cidr: None,
+                dns: dns(client).await,
+            },
+            clients,
+            nodes,
+            queue: chosen(&flags.interruption_queue, "INTERRUPTION_QUEUE"),
+        })
+    }
+
+    pub(crate) async fn begin(
+        self,
+        client: Client,
+        telemetry: Telemetry,
+    ) -> Arc<dyn provider::Provider> {
+        let Self {
+            clients,
+            cluster,
+            nodes,
+            queue,
+        } = self;
+        provider::aws(AwsSetup {
+            client,
+            clients,
+            cluster,
+            nodes,
+            queue,
+            telemetry,
+        })
+        .await
+    }
+}
+
+/// What the environment says in no number gives the default, as the incumbent has it.
+fn overhead(flags: &flags::Aws, said: &impl Fn(&str) -> Option<String>) -> Result<Share> {
+    let name = "VM_MEMORY_OVERHEAD_PERCENT";
+    let written = || said(name)?.parse().ok();
+    let share = flags.vm_memory_overhead_percent.or_else(written);
+    let share = share.unwrap_or(MEMORY_OVERHEAD);
+    if !(0.0..1.0).contains(&share) {
+        bail!(
+            "--vm-memory-overhead-percent is {share}; expected a share of at least 0 and below 1, such as 0.075"
+        );
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between nothing and a million"
+    )]
+    let millionths = (share * MILLION).round() as u32;
+    Ok(Share::from_parts_per_million(millionths))
+}
+
+fn reserved(flags: &flags::Aws, said: &impl Fn(&str) -> Option<String>) -> u32 {
+    let written = || said("RESERVED_ENIS")?.parse().ok();
+    flags.reserved_enis.or_else(written).unwrap_or(0)
+}
+
+async fn endpoint(clients: &Clients, cluster: &str) -> Result<String> {
+    let asked = clients.endpoint(cluster).await.map_err(environment)?;
+    let Some(endpoint) = asked else {
+        let words = format!(
+            "EKS does not say where the API server of cluster \"{cluster}\" is; expected it as --cluster-endpoint or CLUSTER_ENDPOINT"
+        );
+        bail!(Environment(words));
+    };
+    Ok(endpoint)
+}
+
+/// The certificate authority that this process trusts, in base64: as a pod has it, or as the kubeconfig does; empty where neither does.
+fn ca_bundle(access: &flags::Access) -> Result<String> {
+    if access.kubeconfig.is_none()
+        && access.context.is_none()
+        && let Ok(pem) = std::fs::read(POD_CA)
+    {
+        return Ok(STANDARD.encode(pem));
+    }
+    let read = match &access.kubeconfig {
+        Some(path) => Kubeconfig::read_from(path),
+        None => Kubeconfig::read(),
+    };
+    let Ok(read) = read else {
+        return Ok(String::new());
+    };
+    let options = KubeConfigOptions {
+        context: access.context.clone(),
+        ..KubeConfigOptions::default()
+    };
+    let context = options.context.or_else(|| read.current_context.clone());
+    let cluster = read
+        .contexts
+        .iter()
+        .find(|own| Some(&own.name) == context.as_ref())
+        .and_then(|own| own.context.as_ref())
+        .map(|own| own.cluster.clone());
+    let cluster = read
+        .clusters
+        .iter()
+        .find(|own| Some(&own.name) == cluster.as_ref());
+    let Some(cluster) = cluster.and_then(|own| own.cluster.as_ref()) else {
+        return Ok(String::new());
+    };
+    if let Some(data) = &cluster.certificate_authority_data {
+        return Ok(data.clone());
+    }
+    match &cluster.certificate_authority {
+        Some(path) => {
+            let pem =
+                std::fs::read(path).map_err(|error| Environment(format!("{path}: {error}")))?;
+            Ok(STANDARD.encode(pem))
+        }
+        None => Ok(String::new()),
+    }
+}
+
+/// Version of the API server, such as `1.36`.
+async fn version(client: &Client) -> Result<String> {
+    let version = client.apiserver_version().await.map_err(environment)?;
+    Ok(format!(
+        "{}.{}",
+        version.major,
+        version.minor.trim_end_matches('+')
+    ))
+}
+
+/// Address of the cluster's DNS service; without it nodes are left to find it.
+async fn dns(client: &Client) -> Option<String> {
+    let services: Api<Service> = Api::namespaced(client.clone(), "kube-system");
+    match services.get_opt("kube-dns").await {
+        Ok(service) => service?.spec?.cluster_ip,
+        Err(error) => {
+            tracing::warn!(%error, "Service kube-system/kube-dns cannot be read; nodes are not told their DNS");
+            None
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The provider of `plimsoll run`: what it needs is read before the process leads, and it begins once it does.
+
+#[cfg(feature = "aws")]
+mod aws;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use kube::Client;
+use plimsoll_controller::{Telemetry, provider};
+use plimsoll_core::catalogue::Catalogue;
+use plimsoll_core::provider::ProviderFacts;
+use plimsoll_kwok::FaultPlan;
+
+use crate::cluster;
+use crate::flags::{Provider, Run};
+
+/// A provider that can begin.
+pub(crate) enum Prepared {
+    /// KWOK.
+    Kwok(Box<Kwok>),
+    /// EC2.
+    #[cfg(feature = "aws")]
+    Aws(Box<aws::Aws>),
+}
+
+/// KWOK: what it sells, and what goes wrong where a plan says so.
+pub(crate) struct Kwok {
+    types: Catalogue,
+    faults: Option<FaultPlan>,
+}
+
+impl Prepared {
+    /// Reads what the provider that flags name needs; the client only looks.
+    pub(crate) async fn read(
+        flags: &Run,
+        client: &Client,
+        environment: &impl Fn(&str) -> Option<String>,
+    ) -> Result<Self> {
+        match flags.provider {
+            Provider::Kwok => kwok(flags, environment),
+            #[cfg(feature = "aws")]
+            Provider::Aws => {
+                let aws = aws::Aws::read(&flags.aws, &flags.access, client, environment).await?;
+                Ok(Self::Aws(Box::new(aws)))
+            }
+        }
+    }
+
+    /// Begins.
+    pub(crate) async fn begin(
+        self,
+        client: Client,
+        telemetry: &Telemetry,
+    ) -> Arc<dyn provider::Provider> {
+        match self {
+            Self::Kwok(kwok) => provider::kwok(client, Arc::new(kwok.types.into()), kwok.faults),
+            #[cfg(feature = "aws")]
+            Self::Aws(aws) => aws.begin(client, telemetry.clone()).await,
+        }
+    }
+}
+
+/// Types that KWOK sells, and what goes wrong with its machines.
+fn kwok(flags: &Run, environment: &impl Fn(&str) -> Option<String>) -> Result<Prepared> {
+    let named = || environment("INSTANCE_TYPES_FILE_PATH").filter(|path| !path.is_empty());
+    let path = flags.instance_types_file_path.clone();
+    let types = cluster::kwok_types(path.or_else(|| Some(named()?.into())).as_deref())?;
+    let Some(path) = &flags.fault_plan else {
+        let faults = None;
+        return Ok(Prepared::Kwok(Box::new(Kwok { types, faults })));
+    };
+    let faults = kwok_faults(path)?;
+    let facts = faults.limit(ProviderFacts::clone(types.provider()));
+    let types = types.with_provider(Arc::new(facts));
+    let faults = Some(faults);
+    Ok(Prepared::Kwok(Box::new(Kwok { types, faults })))
+}
+
+fn kwok_faults(path: &Path) -> Result<FaultPlan> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    FaultPlan::read(&text).with_context(|| path.display().to_string())
+}

@@ -1,0 +1,114 @@
+//! Instances of a cloud on loopback as nodes of a lab: each joins once it runs, as its user data tells it, and goes once it is no more.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use k8s_openapi::api::core::v1::Node;
+use kube::api::{Api, DeleteParams, PostParams};
+use kube::{Client, Error};
+use plimsoll_api::write::amounts;
+use plimsoll_cloud::{Cloud, Instance, State};
+use plimsoll_ec2_facts::{AllocatableSettings, instance_type};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+/// From one look at the cloud to the next.
+const AGAIN: Duration = Duration::from_millis(200);
+
+/// Nodes that follow a cloud's instances until this is dropped.
+pub(super) struct Nodes {
+    _task: JoinSet<()>,
+}
+
+/// Has instances of the cloud join the cluster.
+pub(super) fn follow(cloud: Arc<Cloud>, client: Client) -> Nodes {
+    let mut task = JoinSet::new();
+    task.spawn(async move {
+        let nodes: Api<Node> = Api::all(client);
+        let mut joined: BTreeMap<String, String> = BTreeMap::new();
+        loop {
+            let seen = cloud.with(|world| {
+                let all = world.instances.values();
+                let all = all.filter_map(|own| Some((own.clone(), world.state(own)?)));
+                all.collect::<Vec<_>>()
+            });
+            for (instance, state) in seen {
+                let known = joined.get(&instance.id).cloned();
+                match (state, known) {
+                    (State::Running, None) => {
+                        let node = node(&instance);
+                        if nodes.create(&PostParams::default(), &node).await.is_ok() {
+                            let name = node.metadata.name.unwrap_or_default();
+                            joined.insert(instance.id, name);
+                        }
+                    }
+                    (State::Terminated, Some(name)) => {
+                        match nodes.delete(&name, &DeleteParams::default()).await {
+                            Err(Error::Api(status)) if status.code != 404 => {}
+                            _ => drop(joined.insert(instance.id, String::new())),
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
+    });
+    Nodes { _task: task }
+}
+
+/// The node that the instance's kubelet registers.
+fn node(instance: &Instance) -> Node {
+    let config = config(instance).unwrap_or_default();
+    let kubelet = &config["spec"]["kubelet"];
+    let name = format!("{}.ec2.internal", instance.id);
+    let zone = &instance.zone;
+    let mut labels = json!({
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+        "node.kubernetes.io/instance-type": instance.instance_type,
+        "topology.kubernetes.io/zone": zone,
+        "topology.kubernetes.io/region": zone.trim_end_matches(char::is_alphabetic),
+    });
+    let flag = kubelet["flags"][0].as_str().unwrap_or_default();
+    let pairs = flag.trim_start_matches("--node-labels=").trim_matches('"');
+    for (key, value) in pairs.split(',').filter_map(|pair| pair.split_once('=')) {
+        labels[key] = value.into();
+    }
+    let settings = AllocatableSettings {
+        max_pods: kubelet["config"]["maxPods"]
+            .as_u64()
+            .and_then(|most| most.try_into().ok()),
+        ..AllocatableSettings::default()
+    };
+    let facts = instance_type(&instance.instance_type);
+    let room = facts.and_then(|facts| facts.room(&settings).ok());
+    let capacity = room.as_ref().map(|room| amounts(&room.capacity));
+    let allocatable = room.as_ref().map(|room| amounts(&room.allocatable()));
+    let node = json!({
+        "metadata": {
+            "name": name,
+            "labels": labels,
+            "annotations": {"kwok.x-k8s.io/node": "fake"},
+        },
+        "spec": {
+            "providerID": format!("aws:///{zone}/{}", instance.id),
+            "taints": kubelet["config"]["registerWithTaints"],
+        },
+        "status": {"capacity": capacity, "allocatable": allocatable},
+    });
+    serde_json::from_value(node).expect("a node")
+}
+
+/// The `NodeConfig` in an instance's user data.
+pub(super) fn config(instance: &Instance) -> Option<Value> {
+    let encoded = instance.template["UserData"].as_str()?;
+    let text = String::from_utf8(STANDARD.decode(encoded).ok()?).ok()?;
+    let part = text.rsplit("application/node.eks.aws\n\n").next()?;
+    let yaml = part.split("\n--//").next()?;
+    serde_saphyr::from_str(yaml).ok()
+}

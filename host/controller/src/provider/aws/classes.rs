@@ -1,0 +1,172 @@
+//! EC2NodeClasses, kept up to date: each is looked at when it changes and once a minute, what was found is its status, and what follows is
+//! told: which classes can be used, and what they sell.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube::Client;
+use plimsoll_api::convert::class_status;
+use plimsoll_api::kinds::{Condition, Ec2NodeClassStatus};
+use plimsoll_aws::{Ec2, NodeSettings, catalogues, quotes, reference};
+use plimsoll_core::catalogue::Catalogues;
+use plimsoll_core::engine::Input;
+use plimsoll_kube::node_class::WatchedClasses;
+use tokio::sync::mpsc::Sender;
+use tokio::time::{Instant, sleep_until, timeout};
+
+use super::reconciler::{Known, Reconciler};
+use crate::clock::Clock;
+
+/// The first list of classes is waited for so long; without it nothing is sold until it comes.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// From one question for spot prices to the next: they move by the hour.
+const SPOT_PRICES: Duration = Duration::from_hours(1);
+/// After a question for them that failed.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// The classes of a cluster.
+pub(super) struct Classes {
+    ec2: Arc<Ec2>,
+    reconciler: Reconciler,
+    watched: WatchedClasses,
+    known: BTreeMap<String, Known>,
+    clock: Clock,
+    /// When spot prices are asked for again.
+    spot_due: Instant,
+    /// What was told last.
+    told: Option<Catalogues>,
+}
+
+impl Classes {
+    pub(super) fn new(client: Client, ec2: Arc<Ec2>, nodes: NodeSettings) -> Self {
+        Self {
+            watched: WatchedClasses::start(&client),
+            reconciler: Reconciler::new(client, Arc::clone(&ec2), nodes),
+            ec2,
+            known: BTreeMap::new(),
+            clock: Clock::default(),
+            spot_due: Instant::now(),
+            told: None,
+        }
+    }
+
+    /// Waits for the first list and looks at all classes, so that the first decision knows what they sell.
+    pub(super) async fn first(&mut self) {
+        match timeout(PATIENCE, self.watched.changed()).await {
+            Ok(Some(Err(error))) => {
+                tracing::warn!(%error, "EC2NodeClasses cannot be listed; tried again");
+            }
+            Ok(_) => {}
+            Err(_) => tracing::warn!("EC2NodeClasses were not listed in time"),
+        }
+        self.look().await;
+    }
+
+    pub(super) fn catalogues(&self) -> Arc<Catalogues> {
+        let served = self
+            .known
+            .values()
+            .filter_map(|known| known.served.as_ref());
+        let free = self
+            .known
+            .values()
+            .flat_map(|known| known.free.iter().cloned());
+        Arc::new(catalogues(served, free))
+    }
+
+    /// Looks at classes as they change and as time passes, and tells what follows; ends when nobody listens any more.
+    pub(super) async fn follow(mut self, say: Sender<Input>) {
+        loop {
+            if self.tell(&say).await.is_none() {
+                return;
+            }
+            let due = self
+                .known
+                .values()
+                .map(|known| known.due)
+                .chain([self.spot_due])
+                .min();
+            let sleep = async {
+                match due {
+                    Some(due) => sleep_until(due).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                changed = self.watched.changed() => match changed {
+                    Some(Ok(())) => {}
+                    Some(Err(error)) => {
+                        tracing::warn!(%error, "EC2NodeClasses cannot be watched; tried again");
+                    }
+                    None => return,
+                },
+                () = sleep => {}
+            }
+            self.look().await;
+        }
+    }
+
+    /// Tells what has changed; `None` once nobody listens.
+    async fn tell(&mut self, say: &Sender<Input>) -> Option<()> {
+        let classes = self.watched.all().iter().map(|(name, class)| {
+            let status = self.known.get(name).and_then(|known| known.served.as_ref());
+            let status = status
+                .map(|served| served.status())
+                .or(class.status.as_ref());
+            let ready = status.and_then(ready);
+            (reference(name), class_status(&class.metadata, ready))
+        });
+        say.send(Input::Classes(classes.collect())).await.ok()?;
+        let catalogues = self.catalogues();
+        if self.told.as_ref() != Some(&catalogues) {
+            self.told = Some(Catalogues::clone(&catalogues));
+            say.send(Input::Catalogues(catalogues)).await.ok()?;
+        }
+        Some(())
+    }
+
+    /// Asks for spot prices, where it is time; all classes are looked at anew with them. Without an answer the last ones stand.
+    async fn price(&mut self) {
+        if Instant::now() < self.spot_due {
+            return;
+        }
+        let now = self.clock.now();
+        self.spot_due = Instant::now() + SPOT_PRICES;
+        match self.ec2.clients().spot_prices(now).await {
+            Ok(points) => {
+                self.reconciler.spot = quotes(&points, now);
+                self.known.clear();
+            }
+            Err(error) => {
+                self.spot_due = Instant::now() + AGAIN;
+                tracing::warn!(%error, "spot prices are not known; tried again");
+            }
+        }
+    }
+
+    /// Looks at every class for which it is time.
+    async fn look(&mut self) {
+        self.price().await;
+        let classes = self.watched.all().clone();
+        self.known.retain(|name, _| classes.contains_key(name));
+        for (name, class) in classes {
+            let known = self.known.get(&name);
+            if known.is_some_and(|known| known.holds(&class, Instant::now())) {
+                continue;
+            }
+            let looked = if class.metadata.deletion_timestamp.is_some() {
+                self.reconciler.retire(&name, &class).await
+            } else {
+                self.reconciler.refresh(class, self.clock.now()).await
+            };
+            self.known.insert(name, looked);
+        }
+        let served = self.known.values().filter_map(|known| known.served.clone());
+        self.ec2.serve(served);
+    }
+}
+
+fn ready(status: &Ec2NodeClassStatus) -> Option<&Condition> {
+    status.conditions.iter().find(|own| own.kind == "Ready")
+}

@@ -1,0 +1,206 @@
+//! A class looked at: what it stands for is asked of AWS and written down, or, where it goes, what was made for it is taken away.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kube::Client;
+use plimsoll_api::kinds::Ec2NodeClass;
+use plimsoll_aws::{
+    Ec2, HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION, Market, NodeSettings, Reconciled,
+    ServedClass, SpotQuotes, reconcile, retire,
+};
+use plimsoll_core::catalogue::Subnet;
+use plimsoll_core::time::Timestamp;
+use plimsoll_kube::node_class;
+use tokio::time::Instant;
+
+/// After something that failed at the API server.
+const AGAIN: Duration = Duration::from_secs(2);
+/// A class that goes while claims name it is looked at again after so long.
+const WAITS: Duration = Duration::from_secs(5);
+
+/// Whoever looks at classes.
+pub(super) struct Reconciler {
+    client: Client,
+    ec2: Arc<Ec2>,
+    nodes: NodeSettings,
+    /// Spot prices as they were told last.
+    pub(super) spot: SpotQuotes,
+}
+
+/// A class that was looked at.
+pub(super) struct Known {
+    uid: Option<String>,
+    generation: Option<i64>,
+    is_going: bool,
+    pub(super) due: Instant,
+    pub(super) served: Option<Arc<ServedClass>>,
+    pub(super) free: Vec<Subnet>,
+}
+
+impl Known {
+    /// `true` if this is the class that was looked at, and it is not time to do so again.
+    pub(super) fn holds(&self, class: &Ec2NodeClass, now: Instant) -> bool {
+        let metadata = &class.metadata;
+        self.uid == metadata.uid
+            && self.generation == metadata.generation
+            && self.is_going == metadata.deletion_timestamp.is_some()
+            && now < self.due
+    }
+}
+
+impl Reconciler {
+    pub(super) fn new(client: Client, ec2: Arc<Ec2>, nodes: NodeSettings) -> Self {
+        Self {
+            client,
+            ec2,
+            nodes,
+            spot: SpotQuotes::default(),
+        }
+    }
+
+    /// Asks AWS what a class stands for, and writes it down.
+    pub(super) async fn refresh(&self, mut class: Ec2NodeClass, now: Timestamp) -> Known {
+        let Reconciled {
+            status,
+            free,
+            failed,
+            again,
+        } = {
+            self.know_cluster().await;
+            reconcile(&class, &self.ec2.cluster(), self.ec2.clients(), now).await
+        };
+        let name = class.metadata.name.clone().unwrap_or_default();
+        for error in failed {
+            tracing::warn!(class = name, %error, "EC2NodeClass is not brought up to date; tried again");
+        }
+        let before = class.clone();
+        class.status = Some(status);
+        let cluster = self.ec2.cluster();
+        let market = Market {
+            region: self.ec2.clients().region(),
+            spot: &self.spot,
+        };
+        let served = ServedClass::new(class, &market, &cluster.ca_bundle, self.nodes);
+        let (served, written) = match served {
+            Ok(served) => {
+                let served = Arc::new(served);
+                let written = self.write(&before, &served).await;
+                (Some(served), written)
+            }
+            Err(words) => {
+                tracing::warn!(class = name, "EC2NodeClass cannot be served: {words}");
+                (None, Ok(()))
+            }
+        };
+        let again = match written {
+            Ok(()) => again,
+            Err(error) => {
+                tracing::warn!(class = name, %error, "EC2NodeClass is not written; tried again");
+                AGAIN
+            }
+        };
+        Known {
+            served,
+            free,
+            ..Self::looked(&before, again)
+        }
+    }
+
+    fn looked(class: &Ec2NodeClass, again: Duration) -> Known {
+        Known {
+            uid: class.metadata.uid.clone(),
+            generation: class.metadata.generation,
+            is_going: class.metadata.deletion_timestamp.is_some(),
+            due: Instant::now() + again,
+            served: None,
+            free: Vec::new(),
+        }
+    }
+
+    /// Addresses of the cluster's services are asked for until they are known: nodes need them, and they stay.
+    async fn know_cluster(&self) {
+        let mut cluster = (*self.ec2.cluster()).clone();
+        if cluster.service_cidr.is_some() {
+            return;
+        }
+        match self.ec2.clients().service_cidr(&cluster.name).await {
+            Ok(cidr) => {
+                cluster.service_cidr = cidr;
+                self.ec2.set_cluster(cluster);
+            }
+            Err(error) => {
+                tracing::warn!(%error, "addresses of the cluster's services are not known");
+            }
+        }
+    }
+
+    async fn write(&self, class: &Ec2NodeClass, served: &ServedClass) -> Result<(), kube::Error> {
+        let hashes = [
+            (HASH_ANNOTATION, served.hash.as_str()),
+            (HASH_VERSION_ANNOTATION, HASH_VERSION),
+        ];
+        let own = class.metadata.annotations.as_ref();
+        let version = own.and_then(|own| own.get(HASH_VERSION_ANNOTATION));
+        if version.is_some_and(|version| version != HASH_VERSION) {
+            self.carry_over(served, &hashes).await?;
+        }
+        node_class::write_metadata(&self.client, class, true, &hashes).await?;
+        node_class::write_status(&self.client, class, served.status()).await
+    }
+
+    /// Hashes by other rules say nothing of drift: the claims of the class get its own, unless they are drifted already.
+    async fn carry_over(
+        &self,
+        class: &ServedClass,
+        hashes: &[(&str, &str)],
+    ) -> Result<(), kube::Error> {
+        for claim in node_class::claims_of(&self.client, class.name()).await? {
+            let version = claim.annotations.get(HASH_VERSION_ANNOTATION);
+            if version.is_some_and(|version| version == HASH_VERSION) {
+                continue;
+            }
+            let hashes = if claim.is_drifted {
+                &hashes[1..]
+            } else {
+                hashes
+            };
+            node_class::annotate_claim(&self.client, &claim.name, hashes).await?;
+        }
+        Ok(())
+    }
+
+    /// Lets a class go once no claim names it, with what was made for it.
+    pub(super) async fn retire(&self, name: &str, class: &Ec2NodeClass) -> Known {
+        let claims = match node_class::claims_of(&self.client, name).await {
+            Ok(claims) => claims,
+            Err(error) => {
+                tracing::warn!(class = name, %error, "claims cannot be listed; tried again");
+                return Self::looked(class, AGAIN);
+            }
+        };
+        if !claims.is_empty() {
+            let shown: Vec<&str> = claims
+                .iter()
+                .take(5)
+                .map(|claim| claim.name.as_str())
+                .collect();
+            tracing::info!(
+                class = name,
+                claims = claims.len(),
+                "EC2NodeClass waits for {}",
+                shown.join(", ")
+            );
+            return Self::looked(class, WAITS);
+        }
+        let cluster = self.ec2.cluster();
+        if let Err(error) = retire(class, &cluster.name, self.ec2.clients()).await {
+            tracing::warn!(class = name, %error, "what was made for the EC2NodeClass cannot be deleted; tried again");
+            return Self::looked(class, AGAIN);
+        }
+        if let Err(error) = node_class::write_metadata(&self.client, class, false, &[]).await {
+            tracing::warn!(class = name, %error, "EC2NodeClass is not let go; tried again");
+        }
+        Self::looked(class, AGAIN)
+    }
+}

@@ -1,0 +1,135 @@
+//! Errors as services answer with them, and faults that tests script.
+
+use crate::call::Service;
+
+/// An error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Its code.
+    pub code: String,
+    /// Its message.
+    pub message: String,
+    /// The HTTP status that goes with it.
+    pub status: u16,
+}
+
+impl Fault {
+    /// An error of the caller's.
+    pub fn new(code: &str, message: impl Into<String>) -> Self {
+        Self {
+            code: code.to_owned(),
+            message: message.into(),
+            status: 400,
+        }
+    }
+
+    /// The same with another HTTP status.
+    #[must_use]
+    pub fn with_status(self, status: u16) -> Self {
+        Self { status, ..self }
+    }
+
+    pub(crate) fn missing(parameter: &str) -> Self {
+        let message = format!("The request must contain the parameter {parameter}");
+        Self::new("MissingParameter", message)
+    }
+
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new("InvalidParameterValue", message)
+    }
+
+    pub(crate) fn throttled(service: Service) -> Self {
+        match service {
+            Service::Ec2 => {
+                Self::new("RequestLimitExceeded", "Request limit exceeded.").with_status(503)
+            }
+            Service::Iam | Service::Sts => Self::new("Throttling", "Rate exceeded"),
+            _ => Self::new("ThrottlingException", "Rate exceeded"),
+        }
+    }
+
+    pub(crate) fn unknown(operation: &str) -> Self {
+        let message = format!("The action {operation} is not valid for this web service.");
+        Self::new("InvalidAction", message)
+    }
+}
+
+/// Consequence of a scripted fault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// The call changes nothing and is answered with an error.
+    Fails(Fault),
+    /// The call does all that it was asked for, but its connection is closed before the answer.
+    LosesAnswer,
+}
+
+/// A fault that calls of an operation will meet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptedFault {
+    /// The operation, such as `CreateFleet`.
+    pub operation: String,
+    /// Only calls about instances of this type; an error then meets the overrides of a fleet with the type, not the whole call.
+    pub instance_type: Option<String>,
+    /// Only calls about instances in this zone; otherwise as with the type.
+    pub zone: Option<String>,
+    /// Calls that will still meet it.
+    pub times: u32,
+    /// Its consequence.
+    pub effect: Effect,
+}
+
+impl ScriptedFault {
+    /// An error for the next call of an operation.
+    pub fn error(operation: &str, fault: Fault) -> Self {
+        Self {
+            operation: operation.to_owned(),
+            instance_type: None,
+            zone: None,
+            times: 1,
+            effect: Effect::Fails(fault),
+        }
+    }
+
+    /// A lost answer for the next call of an operation.
+    pub fn lost_answer(operation: &str) -> Self {
+        let effect = Effect::LosesAnswer;
+        Self {
+            effect,
+            ..Self::error(operation, Fault::new("", ""))
+        }
+    }
+
+    /// The same for so many calls.
+    #[must_use]
+    pub fn times(self, times: u32) -> Self {
+        Self { times, ..self }
+    }
+
+    /// The same for calls about a type alone.
+    #[must_use]
+    pub fn of_type(self, instance_type: &str) -> Self {
+        let instance_type = Some(instance_type.to_owned());
+        Self {
+            instance_type,
+            ..self
+        }
+    }
+
+    /// The same for calls about a zone alone.
+    #[must_use]
+    pub fn in_zone(self, zone: &str) -> Self {
+        let zone = Some(zone.to_owned());
+        Self { zone, ..self }
+    }
+
+    /// `true` if it is for some types or zones only.
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.instance_type.is_some() || self.zone.is_some()
+    }
+
+    /// `true` if it is for this type in this zone.
+    pub(crate) fn covers(&self, instance_type: &str, zone: &str) -> bool {
+        let fits = |own: &Option<String>, asked: &str| own.as_ref().is_none_or(|own| own == asked);
+        fits(&self.instance_type, instance_type) && fits(&self.zone, zone)
+    }
+}

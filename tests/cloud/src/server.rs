@@ -1,0 +1,283 @@
+//! The server: a request goes by its service to the world, past faults and rates, and its answer comes back or is lost.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use http::{HeaderMap, Request, Response, StatusCode, header};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1::Builder;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use serde_json::Value;
+use tokio::net::TcpListener;
+use tokio::sync::Notify;
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout_at};
+
+use crate::call::{Call, Service};
+use crate::fault::{Effect, Fault};
+use crate::world::World;
+use crate::{ec2, eks, iam, pricing, sqs, ssm, sts, wire};
+
+/// Most bytes of a request.
+const MOST_BYTES: usize = 1 << 20;
+
+/// How a cloud begins.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The port on loopback; 0 takes any that is free.
+    pub port: u16,
+    /// The world as it is at first.
+    pub world: World,
+}
+
+/// A cloud that serves until it is dropped.
+pub struct Cloud {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    _serving: JoinSet<()>,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    /// Told of whatever may have put a message on a queue.
+    changed: Notify,
+    /// Polls that wait for a message.
+    waiting: AtomicUsize,
+}
+
+/// A poll that waits, counted until it does not, be it that its connection was closed.
+struct Waiting<'s>(&'s AtomicUsize);
+
+impl<'s> Waiting<'s> {
+    fn new(count: &'s AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[derive(Default)]
+struct State {
+    world: World,
+    calls: Vec<Call>,
+}
+
+impl Cloud {
+    /// Begins to serve. Fails where the port is taken.
+    pub async fn start(options: Options) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).await?;
+        let address = listener.local_addr()?;
+        let shared = Arc::new(Shared::default());
+        shared.lock().world = options.world;
+        let mut serving = JoinSet::new();
+        serving.spawn(serve(listener, Arc::clone(&shared)));
+        Ok(Self {
+            address,
+            shared,
+            _serving: serving,
+        })
+    }
+
+    /// URL of all its services.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Reads or changes what there is.
+    pub fn with<T>(&self, act: impl FnOnce(&mut World) -> T) -> T {
+        let told = act(&mut self.shared.lock().world);
+        self.shared.changed.notify_waiters();
+        told
+    }
+
+    /// Calls that were answered so far, in the order of their answers.
+    pub fn calls(&self) -> Vec<Call> {
+        self.shared.lock().calls.clone()
+    }
+
+    /// Polls that wait for a message now.
+    pub fn waiting_polls(&self) -> usize {
+        self.shared.waiting.load(Ordering::SeqCst)
+    }
+
+    /// Forgets the calls so far.
+    pub fn forget_calls(&self) {
+        self.shared.lock().calls.clear();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Answer that is not sent: its connection is closed instead.
+#[derive(Debug)]
+struct Lost;
+
+impl std::fmt::Display for Lost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("the answer is lost")
+    }
+}
+
+impl std::error::Error for Lost {}
+
+async fn serve(listener: TcpListener, shared: Arc<Shared>) {
+    let mut connections: JoinSet<()> = JoinSet::new();
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::task::yield_now().await;
+            continue;
+        };
+        while connections.try_join_next().is_some() {}
+        let shared = Arc::clone(&shared);
+        connections.spawn(async move {
+            let answer = service_fn(|request| answer(request, Arc::clone(&shared)));
+            let connection = Builder::new()
+                .timer(TokioTimer::new())
+                .serve_connection(TokioIo::new(stream), answer);
+            // How a connection ended is told to its client, by its end.
+            let _ = connection.await;
+        });
+    }
+}
+
+/// A request, read.
+struct Asked {
+    service: Service,
+    operation: String,
+    input: Value,
+    /// Where the client believes the server to be.
+    host: String,
+    started: SystemTime,
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    shared: Arc<Shared>,
+) -> Result<Response<Full<Bytes>>, Lost> {
+    let started = SystemTime::now();
+    let (head, body) = request.into_parts();
+    let Ok(body) = Limited::new(body, MOST_BYTES).collect().await else {
+        let words = "the request was cut or is too large";
+        return Ok(wire::plain(StatusCode::BAD_REQUEST, words));
+    };
+    let Some(service) = signed_for(&head.headers) else {
+        let words = "the request is signed for no service that is served here";
+        return Ok(wire::plain(StatusCode::FORBIDDEN, words));
+    };
+    let (path, headers) = (head.uri.path(), &head.headers);
+    let (operation, input) = wire::read(service, path, headers, &body.to_bytes());
+    let host = headers.get(header::HOST);
+    let host = host.and_then(|host| host.to_str().ok()).unwrap_or_default();
+    let asked = Asked {
+        service,
+        operation,
+        input,
+        host: host.to_owned(),
+        started,
+    };
+    let (answered, is_lost) = shared.answered(&asked).await;
+    let response = wire::written(service, &asked.operation, &answered);
+    shared.log(asked, &answered);
+    if is_lost {
+        return Err(Lost);
+    }
+    Ok(response)
+}
+
+fn signed_for(headers: &HeaderMap) -> Option<Service> {
+    let authorization = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    Service::signed_for(authorization)
+}
+
+impl Shared {
+    /// The answer, and `true` if it is to be lost.
+    async fn answered(&self, asked: &Asked) -> (Result<Value, Fault>, bool) {
+        let (operation, input) = (&*asked.operation, &asked.input);
+        let effect = {
+            let world = &mut self.lock().world;
+            if !world.take_token(operation) {
+                return (Err(Fault::throttled(asked.service)), false);
+            }
+            let subjects = ec2::subjects(world, operation, input);
+            world.take_fault(operation, |fault| {
+                // Overrides of a fleet meet their errors one by one.
+                let is_of_override =
+                    operation == "CreateFleet" && matches!(fault.effect, Effect::Fails(_));
+                let mut subjects = subjects.iter();
+                !fault.is_narrow()
+                    || !is_of_override && subjects.any(|(own, zone)| fault.covers(own, zone))
+            })
+        };
+        match effect {
+            Some(Effect::Fails(fault)) => (Err(fault), false),
+            other => (self.act(asked).await, other.is_some()),
+        }
+    }
+
+    async fn act(&self, asked: &Asked) -> Result<Value, Fault> {
+        let deadline = Instant::now() + sqs::wait(&asked.operation, &asked.input);
+        loop {
+            let mut changed = pin!(self.changed.notified());
+            // Before looking, so that what comes in between is not missed.
+            changed.as_mut().enable();
+            let (answered, next) = {
+                let world = &mut self.lock().world;
+                let answered = act(world, asked)?;
+                (answered, sqs::next_due(world, &asked.input))
+            };
+            if Instant::now() >= deadline || !sqs::is_empty(&answered) {
+                return Ok(answered);
+            }
+            // A clock that stands does not come nearer, so it is not looked at without end.
+            let next = next.map(|next| Instant::now() + next.max(Duration::from_millis(10)));
+            let until = next.map_or(deadline, |next| next.min(deadline));
+            let _waiting = Waiting::new(&self.waiting);
+            // Past the time or told of a change, it is looked again.
+            let _ = timeout_at(until, changed).await;
+        }
+    }
+
+    fn log(&self, asked: Asked, answered: &Result<Value, Fault>) {
+        let has_changed = asked.operation != "ReceiveMessage";
+        let call = Call {
+            service: asked.service,
+            operation: asked.operation,
+            input: asked.input,
+            started: asked.started,
+            error: answered.as_ref().err().map(|fault| fault.code.clone()),
+        };
+        self.lock().calls.push(call);
+        if has_changed {
+            self.changed.notify_waiters();
+        }
+    }
+}
+
+fn act(world: &mut World, asked: &Asked) -> Result<Value, Fault> {
+    let (operation, input) = (&*asked.operation, &asked.input);
+    match asked.service {
+        Service::Ec2 => ec2::answer(world, operation, input),
+        Service::Eks => eks::answer(world, operation, input),
+        Service::Iam => iam::answer(world, operation, input),
+        Service::Pricing => pricing::answer(world, operation, input),
+        Service::Sqs => sqs::answer(world, operation, input, &asked.host),
+        Service::Ssm => ssm::answer(world, operation, input),
+        Service::Sts => sts::answer(world, operation),
+    }
+}
