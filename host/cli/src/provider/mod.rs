@@ -33,6 +33,10 @@ pub(crate) struct Kwok {
 
 impl Prepared {
     /// Reads what the provider that flags name needs; the client only looks.
+    #[cfg_attr(
+        not(feature = "aws"),
+        expect(unused_variables, reason = "KWOK needs no client yet")
+    )]
     pub(crate) async fn read(
         flags: &Run,
         client: &Client,
@@ -49,6 +53,10 @@ impl Prepared {
     }
 
     /// Begins.
+    #[cfg_attr(
+        not(feature = "aws"),
+        expect(unused_variables, reason = "KWOK tells nothing by itself")
+    )]
     pub(crate) async fn begin(
         self,
         client: Client,

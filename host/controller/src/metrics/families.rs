@@ -73,7 +73,15 @@ macro_rules! families {
         };)*
 
         /// Every family, in the order of the table.
-        #[cfg(test)]
+        /// Families of a provider that this build leaves out; they are served all the same, without values.
+#[cfg(not(feature = "aws"))]
+const _: [&Family; 3] = [
+    &INTERRUPTION_RECEIVED,
+    &INTERRUPTION_DELETED,
+    &INTERRUPTION_UNUSABLE,
+];
+
+#[cfg(test)]
         pub(crate) const ALL: &[Family] = &[$($id),*];
     };
 }
