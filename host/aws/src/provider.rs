@@ -24,7 +24,7 @@ use crate::error::{ErrorClass, launch_failure};
 use crate::instance::{Instance, instance_id};
 use crate::launch::deal::{dealt, found};
 use crate::launch::draft::{Draft, draft};
-use crate::launch::fleet::FleetAnswer;
+use crate::launch::fleet::{FleetAnswer, of_one_kind};
 use crate::served::ServedClass;
 use crate::user_data::ClusterAccess;
 
@@ -170,7 +170,8 @@ impl Ec2 {
                 self.forget(token);
                 let machine = |own: Instance| own.machine(&class, first);
                 let instances = instances(&answer, &draft).map(machine).collect();
-                let dealt = dealt(request, instances, &answer.errors, draft.capacity_type);
+                let (options, _) = of_one_kind(&request.options);
+                let dealt = dealt(request, options, instances, &answer.errors);
                 Outcome::Done(Answer::Launched(dealt))
             }
             // The token was used for another request: that call has happened, and this one has not.

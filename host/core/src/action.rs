@@ -15,7 +15,7 @@ pub use change::{ClaimChange, Finalizer, NodeChange, StatusChange};
 pub use cloud::{CloudCall, LaunchedInstance, ListedInstance};
 pub use launch::{
     ClaimLaunch, LAUNCH_BATCH_ANNOTATION, LAUNCH_TOKEN_ANNOTATION, LaunchAnswer, LaunchBatch,
-    LaunchRequest, launch_digest,
+    LaunchRequest, launch_digest, machine_digest,
 };
 use serde::{Deserialize, Serialize};
 

@@ -75,8 +75,8 @@ pub struct RepairRule {
     pub toleration: Span,
 }
 
-/// How launches that ask for the same are gathered into one call: it is made once none has come for some time, once the first has
-/// waited for some time, or once there are so many. The default gathers none.
+/// How launches that ask for the same are gathered into one call: it is made once none has come for some time and none is being
+/// created, once the first has waited for some time, or once there are so many. The default gathers none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchWindow {
     /// The call waits for so long after each that comes.

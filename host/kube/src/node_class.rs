@@ -13,6 +13,8 @@ use plimsoll_api::Kind;
 use plimsoll_api::kinds::{Ec2NodeClass, Ec2NodeClassStatus};
 use serde_json::{Map, Value, json};
 
+use crate::resource::with_nulls;
+
 /// Finalizer of classes: what was made for one goes before it does.
 pub const FINALIZER: &str = "karpenter.k8s.aws/termination";
 
@@ -149,6 +151,15 @@ fn metadata_patch(
     Some(metadata)
 }
 
+/// Fields of a status that may be left out.
+const FIELDS: [&str; 5] = [
+    "subnets",
+    "securityGroups",
+    "amis",
+    "instanceProfile",
+    "conditions",
+];
+
 /// Writes the status of a class, unless it is so already.
 pub async fn write_status(
     client: &Client,
@@ -158,19 +169,8 @@ pub async fn write_status(
     if class.status.as_ref() == Some(status) {
         return Ok(());
     }
-    let mut status = serde_json::to_value(status).map_err(Error::SerdeError)?;
-    // What it does not say any more is to go.
-    for field in [
-        "subnets",
-        "securityGroups",
-        "amis",
-        "instanceProfile",
-        "conditions",
-    ] {
-        if status.get(field).is_none() {
-            status[field] = Value::Null;
-        }
-    }
+    let status = serde_json::to_value(status).map_err(Error::SerdeError)?;
+    let status = with_nulls(status, &FIELDS);
     let patch = json!({"metadata": {"uid": class.metadata.uid}, "status": status});
     let (classes, params) = (api(client), PatchParams::default());
     let patch = Patch::Merge(patch);

@@ -12,6 +12,8 @@ use kube::{Client, Error, ResourceExt};
 use plimsoll_api::kinds::{Policy, PolicyStatus};
 use serde_json::{Value, json};
 
+use crate::resource::with_nulls;
+
 /// A change among the Policies.
 #[derive(Debug)]
 pub enum PolicyChange {
@@ -75,32 +77,25 @@ fn digests_in(status: &Value) -> Vec<String> {
     named.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
+/// Fields of a status that may be left out.
+const FIELDS: [&str; 6] = [
+    "serving",
+    "servedDigest",
+    "nodePools",
+    "lastGood",
+    "quarantined",
+    "fuelP99",
+];
+
 /// Writes what is said of a Policy.
 pub async fn write_status(client: &Client, name: &str, status: &PolicyStatus) -> Result<(), Error> {
     let status = serde_json::to_value(status).map_err(Error::SerdeError)?;
-    let patch = Patch::Merge(json!({"status": with_nulls(status)}));
+    let patch = Patch::Merge(json!({"status": with_nulls(status, &FIELDS)}));
     let (policies, params) = (api(client), PatchParams::default());
     policies
         .patch_status(name, &params, &patch)
         .await
         .map(|_| ())
-}
-
-/// What a status does not say any more is to go.
-fn with_nulls(mut status: Value) -> Value {
-    for field in [
-        "serving",
-        "servedDigest",
-        "nodePools",
-        "lastGood",
-        "quarantined",
-        "fuelP99",
-    ] {
-        if status.get(field).is_none() {
-            status[field] = Value::Null;
-        }
-    }
-    status
 }
 
 fn api(client: &Client) -> Api<DynamicObject> {
@@ -208,7 +203,7 @@ mod tests {
             ..PolicyStatus::default()
         };
         let full = serde_json::to_value(full).unwrap();
-        let written = with_nulls(said);
+        let written = with_nulls(said, &FIELDS);
         for field in full.as_object().unwrap().keys() {
             assert!(written.get(field).is_some(), "{field} would stay");
         }

@@ -5,6 +5,7 @@ use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use kube::{Client, ResourceExt};
 use plimsoll_api::{Interner, Kind, Object, ReadError};
 use plimsoll_core::model::Version;
+use serde_json::Value;
 use thiserror::Error;
 
 /// Why a kind cannot be listed.
@@ -54,6 +55,16 @@ pub(crate) fn in_namespace(client: &Client, kind: Kind, namespace: &str) -> Api<
 pub(crate) fn resource(kind: Kind) -> ApiResource {
     let kind_of = GroupVersionKind::gvk(kind.group(), kind.version(), kind.as_str());
     ApiResource::from_gvk_with_plural(&kind_of, kind.plural())
+}
+
+/// A status in which fields that it does not say any more are to go.
+pub(crate) fn with_nulls(mut status: Value, fields: &[&str]) -> Value {
+    for field in fields {
+        if status.get(field).is_none() {
+            status[*field] = Value::Null;
+        }
+    }
+    status
 }
 
 /// Fails for the first of these kinds that the API server does not list for us.

@@ -1,6 +1,8 @@
 //! The time that it is in the cloud: the machine's, ahead of it, or one that stands until a test moves it.
 
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
+
+use jiff::Timestamp;
 
 /// A clock. By default it is the machine's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,36 +31,22 @@ impl Clock {
     }
 }
 
-/// A time as RFC 3339 in UTC, with milliseconds; times before 1970 are taken as its beginning.
+/// A time as RFC 3339 in UTC, with milliseconds.
 pub(crate) fn rfc3339(time: SystemTime) -> String {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let (days, second) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
-    let (year, month, day) = date(days);
-    let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    let milli = since.subsec_millis();
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{milli:03}Z")
+    let time = Timestamp::try_from(time).unwrap_or_default();
+    format!("{time:.3}")
 }
 
-/// Year, month and day of a number of days since 1970, in the Gregorian calendar. Years begin with March inside, so that leap days are last.
-fn date(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let (era, day_of_era) = (days / 146_097, days % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
-    let year = 400 * era + year_of_era + u64::from(month <= 2);
-    (year, month, day)
+/// The same in whole seconds, as events of EventBridge have it.
+pub(crate) fn whole_seconds(time: SystemTime) -> String {
+    let time = Timestamp::try_from(time).unwrap_or_default();
+    format!("{time:.0}")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::time::UNIX_EPOCH;
+
     use super::*;
 
     #[test]

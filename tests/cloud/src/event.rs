@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
-use crate::clock::rfc3339;
+use crate::clock::whole_seconds;
 
 /// An event.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,16 +81,13 @@ impl Event {
     pub(crate) fn envelope(&self, id: &str, account: &str, region: &str, at: SystemTime) -> Value {
         let (source, kind) = self.kind();
         let arn = |id: &String| format!("arn:aws:ec2:{region}:{account}:instance/{id}");
-        let mut time = rfc3339(at);
-        // Events of EventBridge have whole seconds.
-        time.replace_range(time.len() - 5..time.len() - 1, "");
         json!({
             "version": "0",
             "id": id,
             "detail-type": kind,
             "source": source,
             "account": account,
-            "time": time,
+            "time": whole_seconds(at),
             "region": region,
             "resources": self.ids().iter().map(arn).collect::<Vec<_>>(),
             "detail": self.detail(region),

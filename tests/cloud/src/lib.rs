@@ -14,7 +14,6 @@ mod event;
 mod fault;
 mod form;
 mod iam;
-mod md5;
 mod pricing;
 mod rate;
 mod server;

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use md5::{Digest as _, Md5};
 use serde_json::{Map, Value, json};
 
 use crate::fault::Fault;
-use crate::md5;
 use crate::world::{Message, Queue, World};
 
 /// Answers an operation; `host` is where the client believes the server to be.
@@ -29,11 +29,16 @@ pub(crate) fn answer(
             let body = input["MessageBody"].as_str();
             let body = body.ok_or_else(|| Fault::missing("MessageBody"))?;
             let id = world.send(&name, body);
-            Ok(json!({"MessageId": id, "MD5OfMessageBody": md5::hex(body.as_bytes())}))
+            Ok(json!({"MessageId": id, "MD5OfMessageBody": digest(body.as_bytes())}))
         }
         "GetQueueAttributes" => attributes(world, input),
         other => Err(Fault::unknown(other)),
     }
+}
+
+/// The digest by which clients check that a message came as it was sent, in hexadecimal.
+fn digest(bytes: &[u8]) -> String {
+    format!("{:032x}", u128::from_be_bytes(Md5::digest(bytes).into()))
 }
 
 /// How long a call may wait for a message.
@@ -123,7 +128,7 @@ fn receive(world: &mut World, input: &Value) -> Result<Value, Fault> {
         json!({
             "MessageId": message.id,
             "ReceiptHandle": receipt(message),
-            "MD5OfBody": md5::hex(message.body.as_bytes()),
+            "MD5OfBody": digest(message.body.as_bytes()),
             "Body": message.body,
             "Attributes": attributes,
         })

@@ -10,7 +10,7 @@ pub(crate) enum Finding {
     Holds,
     /// It is not, for a reason in one word, and in a sentence.
     Fails(&'static str, String),
-    /// AWS did not say this time: what was said before stands.
+    /// AWS did not say this time: what was said before of this generation stands.
     Unchanged,
 }
 
@@ -43,7 +43,10 @@ pub(crate) fn conditions(
         .map(|(kind, finding)| match finding {
             Finding::Holds => said(kind, "True", kind, ""),
             Finding::Fails(reason, message) => said(kind, "False", reason, message),
-            Finding::Unchanged => match before.iter().find(|own| own.kind == *kind) {
+            Finding::Unchanged => match before
+                .iter()
+                .find(|own| own.kind == *kind && own.observed_generation == generation)
+            {
                 Some(own) => own.clone(),
                 None => said(
                     kind,

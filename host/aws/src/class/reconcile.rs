@@ -25,7 +25,7 @@ use crate::user_data::ClusterAccess;
 /// From one look at AWS to the next: the incumbent's for subnets, the shortest of all.
 const REFRESH: Duration = Duration::from_mins(1);
 /// After a call that failed.
-const RETRY: Duration = Duration::from_secs(5);
+const RETRY: Duration = Duration::from_secs(15);
 
 /// A class after a look at AWS.
 #[derive(Debug)]

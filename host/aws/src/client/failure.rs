@@ -3,7 +3,7 @@
 use std::fmt;
 
 use aws_sdk_ec2::config::http::HttpResponse;
-use aws_sdk_ec2::error::{DisplayErrorContext, ProvideErrorMetadata, SdkError};
+use aws_sdk_ec2::error::{ProvideErrorMetadata, SdkError};
 
 use crate::error::ErrorClass;
 
@@ -31,7 +31,7 @@ impl CallError {
             code: error.code().unwrap_or_default().to_owned(),
             message: match error.message() {
                 Some(message) => message.to_owned(),
-                None => DisplayErrorContext(&error).to_string(),
+                None => words(&error),
             },
             status: error.raw_response().map(|answer| answer.status().as_u16()),
         }
@@ -41,6 +41,21 @@ impl CallError {
     pub fn class(&self) -> ErrorClass {
         ErrorClass::of(&self.code, self.status)
     }
+}
+
+/// An error and its causes on one line, each told once.
+fn words(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    let mut told: Vec<String> = Vec::new();
+    for cause in causes {
+        let lines = cause.to_string();
+        let line: Vec<&str> = lines.lines().map(str::trim).collect();
+        let line = line.join(" ");
+        if !told.iter().any(|before| before.contains(&line)) {
+            told.push(line);
+        }
+    }
+    told.join(": ")
 }
 
 impl fmt::Display for CallError {
@@ -59,3 +74,17 @@ impl fmt::Display for CallError {
 }
 
 impl std::error::Error for CallError {}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn causes_are_told_once_and_on_one_line() {
+        let inner = io::Error::other("none found. Attempted:\n  Environment: not set");
+        let outer = io::Error::other(inner);
+        assert_eq!(words(&outer), "none found. Attempted: Environment: not set");
+    }
+}

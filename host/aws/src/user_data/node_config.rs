@@ -83,17 +83,7 @@ mod tests {
     use plimsoll_core::model::{Effect, Taint};
 
     use super::*;
-
-    fn cluster() -> ClusterAccess {
-        ClusterAccess {
-            name: "demo".to_owned(),
-            kubernetes: "1.34".to_owned(),
-            endpoint: "https://demo.example".to_owned(),
-            ca_bundle: "Y2E=".to_owned(),
-            service_cidr: Some("10.100.0.0/16".to_owned()),
-            dns: None,
-        }
-    }
+    use crate::sample::cluster;
 
     fn node() -> NodeSetup {
         let taint = |key: &str, value: &str, effect| Taint {

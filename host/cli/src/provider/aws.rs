@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use k8s_openapi::api::core::v1::Service;
-use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::config::{Kubeconfig, NamedContext};
 use kube::{Api, Client};
 use plimsoll_aws::{Clients, ClusterAccess, NodeSettings};
 use plimsoll_controller::Telemetry;
@@ -122,17 +122,17 @@ fn reserved(flags: &flags::Aws, said: &impl Fn(&str) -> Option<String>) -> u32 {
 }
 
 async fn endpoint(clients: &Clients, cluster: &str) -> Result<String> {
-    let asked = clients.endpoint(cluster).await.map_err(environment)?;
-    let Some(endpoint) = asked else {
-        let words = format!(
-            "EKS does not say where the API server of cluster \"{cluster}\" is; expected it as --cluster-endpoint or CLUSTER_ENDPOINT"
-        );
-        bail!(Environment(words));
+    let said = match clients.endpoint(cluster).await {
+        Ok(Some(endpoint)) => return Ok(endpoint),
+        Ok(None) => "it is not told".to_owned(),
+        Err(error) => error.to_string(),
     };
-    Ok(endpoint)
+    bail!(Environment(format!(
+        "EKS does not say where the API server of cluster \"{cluster}\" is: {said}; expected the cluster's name in EKS, or the URL as --cluster-endpoint or CLUSTER_ENDPOINT"
+    )))
 }
 
-/// The certificate authority that this process trusts, in base64: as a pod has it, or as the kubeconfig does; empty where neither does.
+/// The certificate authority that this process trusts, in base64: as a pod has it, or as the kubeconfig does. Nodes do not join without it.
 fn ca_bundle(access: &flags::Access) -> Result<String> {
     if access.kubeconfig.is_none()
         && access.context.is_none()
@@ -144,43 +144,39 @@ fn ca_bundle(access: &flags::Access) -> Result<String> {
         Some(path) => Kubeconfig::read_from(path),
         None => Kubeconfig::read(),
     };
-    let Ok(read) = read else {
-        return Ok(String::new());
-    };
-    let options = KubeConfigOptions {
-        context: access.context.clone(),
-        ..KubeConfigOptions::default()
-    };
-    let context = options.context.or_else(|| read.current_context.clone());
-    let cluster = read
-        .contexts
-        .iter()
-        .find(|own| Some(&own.name) == context.as_ref())
-        .and_then(|own| own.context.as_ref())
-        .map(|own| own.cluster.clone());
-    let cluster = read
-        .clusters
-        .iter()
-        .find(|own| Some(&own.name) == cluster.as_ref());
-    let Some(cluster) = cluster.and_then(|own| own.cluster.as_ref()) else {
-        return Ok(String::new());
-    };
-    if let Some(data) = &cluster.certificate_authority_data {
-        return Ok(data.clone());
-    }
-    match &cluster.certificate_authority {
-        Some(path) => {
+    let read = read.map_err(environment)?;
+    let context = access.context.as_ref().or(read.current_context.as_ref());
+    let named = |own: &&NamedContext| Some(&own.name) == context;
+    let context = read.contexts.iter().find(named);
+    let context = context.and_then(|own| own.context.as_ref());
+    let cluster = context.and_then(|context| {
+        let mut clusters = read.clusters.iter();
+        clusters.find(|own| own.name == context.cluster)
+    });
+    let cluster = cluster.and_then(|own| own.cluster.as_ref());
+    let data = cluster.and_then(|own| own.certificate_authority_data.clone());
+    let path = cluster.and_then(|own| own.certificate_authority.as_ref());
+    match (data, path) {
+        (Some(data), _) => Ok(data),
+        (None, Some(path)) => {
             let pem =
                 std::fs::read(path).map_err(|error| Environment(format!("{path}: {error}")))?;
             Ok(STANDARD.encode(pem))
         }
-        None => Ok(String::new()),
+        (None, None) => bail!(
+            "no certificate authority of the API server, which nodes trust; expected one in the kubeconfig, as --cluster-ca-bundle or CLUSTER_CA_BUNDLE"
+        ),
     }
 }
 
 /// Version of the API server, such as `1.36`.
 async fn version(client: &Client) -> Result<String> {
-    let version = client.apiserver_version().await.map_err(environment)?;
+    let version = client.apiserver_version().await.map_err(|error| {
+        let Environment(words) = environment(error);
+        Environment(format!(
+            "the version of the API server cannot be read: {words}"
+        ))
+    })?;
     Ok(format!(
         "{}.{}",
         version.major,

@@ -43,9 +43,16 @@ impl Prepared {
         environment: &impl Fn(&str) -> Option<String>,
     ) -> Result<Self> {
         match flags.provider {
-            Provider::Kwok => kwok(flags, environment),
+            Provider::Kwok => {
+                #[cfg(feature = "aws")]
+                for flag in flags.aws.given() {
+                    tracing::warn!("{flag} is taken and has no effect with --provider kwok");
+                }
+                kwok(flags, environment)
+            }
             #[cfg(feature = "aws")]
             Provider::Aws => {
+                refuse_kwoks(flags)?;
                 let aws = aws::Aws::read(&flags.aws, &flags.access, client, environment).await?;
                 Ok(Self::Aws(Box::new(aws)))
             }
@@ -67,6 +74,24 @@ impl Prepared {
             #[cfg(feature = "aws")]
             Self::Aws(aws) => aws.begin(client, telemetry.clone()).await,
         }
+    }
+}
+
+/// Fails for flags of KWOK: machines are bought in earnest, whatever a file says of types and faults.
+#[cfg(feature = "aws")]
+fn refuse_kwoks(flags: &Run) -> Result<()> {
+    let kwoks = [
+        (
+            "--instance-types-file-path",
+            flags.instance_types_file_path.is_some(),
+        ),
+        ("--fault-plan", flags.fault_plan.is_some()),
+    ];
+    match kwoks.into_iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => {
+            anyhow::bail!("{flag} is for --provider kwok; expected none with --provider aws")
+        }
+        None => Ok(()),
     }
 }
 

@@ -73,15 +73,7 @@ macro_rules! families {
         };)*
 
         /// Every family, in the order of the table.
-        /// Families of a provider that this build leaves out; they are served all the same, without values.
-#[cfg(not(feature = "aws"))]
-const _: [&Family; 3] = [
-    &INTERRUPTION_RECEIVED,
-    &INTERRUPTION_DELETED,
-    &INTERRUPTION_UNUSABLE,
-];
-
-#[cfg(test)]
+        #[cfg(test)]
         pub(crate) const ALL: &[Family] = &[$($id),*];
     };
 }
@@ -292,6 +284,14 @@ pub(crate) const FIGURES: &[Family] = &[
     PACKING_COST,
     PACKING_BOUND,
     PACKING_GAP,
+];
+
+/// Families of a provider that this build leaves out.
+#[cfg(not(feature = "aws"))]
+const _: [&Family; 3] = [
+    &INTERRUPTION_RECEIVED,
+    &INTERRUPTION_DELETED,
+    &INTERRUPTION_UNUSABLE,
 ];
 
 #[cfg(test)]

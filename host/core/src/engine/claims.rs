@@ -28,6 +28,37 @@ impl Engine {
         self.forget_claim(&claim.name);
     }
 
+    /// A claim that was asked for is there, or will not come.
+    pub(super) fn settle_expected(&mut self, name: &ClaimName) {
+        if let Some(claim) = self.expected.settle(name) {
+            self.launches.settle(&claim);
+        }
+    }
+
+    /// A claim is no more, or will not come.
+    pub(super) fn forget_claim(&mut self, name: &ClaimName) {
+        if let Some(claim) = self.expected.get(name) {
+            self.static_pools.look_at(&claim.pool);
+        }
+        if self.market.gives_back(name) {
+            self.provision.market_changed();
+        }
+        self.static_pools.forget(name);
+        self.queue.touch(name);
+        self.queue.abandoned.remove(name);
+        if self.cluster.claims.get(name).is_some() {
+            self.queue.lose(name);
+        }
+        self.settle_expected(name);
+        self.forget_launch(name);
+        self.notes.forget(name);
+        self.follow_pod_event(name);
+        self.disruption.forget(name);
+        self.cluster.unmark(name);
+        self.drop_promises(&PromisedTarget::Claim(name.clone()));
+        self.retry.forget(&ObjectKey::Claim(name.clone()));
+    }
+
     pub(super) fn step_claims(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         let mut due = std::mem::take(&mut self.dirty_claims);
         due.append(&mut self.notes.take_due(now));

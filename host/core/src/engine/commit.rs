@@ -203,6 +203,7 @@ impl Engine {
         }
         self.dirty_claims.insert(claim.name.clone());
         self.runaway.note(&planned.pool, now);
+        self.launches.expect(&claim);
         self.expected.ask(claim);
     }
 }

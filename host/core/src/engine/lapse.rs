@@ -30,9 +30,8 @@ impl Engine {
                 let until = self
                     .promises
                     .hold_until(&target, &self.cluster, &self.expected);
-                let kept = self.queue.keeps(&target) && self.is_there(&target);
                 let until = match until {
-                    Some(at) if kept => Some(at.max(now + NOMINATION_WINDOW)),
+                    Some(at) if self.is_kept(&target) => Some(at.max(now + NOMINATION_WINDOW)),
                     until => until,
                 };
                 match until {
@@ -67,7 +66,7 @@ impl Engine {
                 .hold_until(&target, &self.cluster, &self.expected);
             let is_doubtful = until.is_some_and(|until| until <= now + DOUBTFUL)
                 && self.is_waited_for(&target)
-                && !(self.queue.keeps(&target) && self.is_there(&target));
+                && !self.is_kept(&target);
             if is_doubtful {
                 self.end_promises(&target, now);
             }
@@ -76,14 +75,15 @@ impl Engine {
 
     /// `true` if pods wait for a place on a target.
     fn is_waited_for(&self, target: &PromisedTarget) -> bool {
-        let groups = self.promises.groups_on(target).into_iter();
-        let mut groups =
-            groups.filter(|group| self.promises.open(target, *group, &self.cluster) > 0);
-        groups.any(|group| self.cluster.unbound_of(group).next().is_some())
+        let mut groups = self.promises.groups_on(target).into_iter();
+        groups.any(|group| self.open_places(target, group).is_some())
     }
 
-    /// `true` if a target is there and stays.
-    fn is_there(&self, target: &PromisedTarget) -> bool {
+    /// `true` if a command waits for pods on a target that is there and stays.
+    fn is_kept(&self, target: &PromisedTarget) -> bool {
+        if !self.queue.keeps(target) {
+            return false;
+        }
         let node = node_of(target, &self.cluster).and_then(|node| self.cluster.nodes.get(&node));
         let stays = match target {
             PromisedTarget::Claim(name) => {

@@ -387,7 +387,7 @@ impl Engine {
             if claim.deleting.is_some() {
                 self.count_deleted(&claim);
             }
-            self.expected.settle(name);
+            self.settle_expected(name);
             self.follow_launch(&claim);
             self.garbage.has_machine(now);
             self.notes.of(name).drift = None;
@@ -413,29 +413,6 @@ impl Engine {
             self.promises.adopt(claim);
             self.plan_lapse(&PromisedTarget::Claim(claim.name.clone()));
         }
-    }
-
-    fn forget_claim(&mut self, name: &ClaimName) {
-        if let Some(claim) = self.expected.get(name) {
-            self.static_pools.look_at(&claim.pool);
-        }
-        if self.market.gives_back(name) {
-            self.provision.market_changed();
-        }
-        self.static_pools.forget(name);
-        self.queue.touch(name);
-        self.queue.abandoned.remove(name);
-        if self.cluster.claims.get(name).is_some() {
-            self.queue.lose(name);
-        }
-        self.expected.settle(name);
-        self.forget_launch(name);
-        self.notes.forget(name);
-        self.follow_pod_event(name);
-        self.disruption.forget(name);
-        self.cluster.unmark(name);
-        self.drop_promises(&PromisedTarget::Claim(name.clone()));
-        self.retry.forget(&ObjectKey::Claim(name.clone()));
     }
 
     /// Freezes the state at an instant, with what a decision is told beside the objects.

@@ -12,7 +12,7 @@ use crate::resources::Resources;
 use crate::state::{GroupId, PromisedTarget, target_of};
 
 /// Places on a node that pods of a group still stand for.
-struct OpenPlaces {
+pub(super) struct OpenPlaces {
     group: GroupId,
     /// Request of one.
     request: Resources,
@@ -51,7 +51,11 @@ impl Engine {
     }
 
     /// Places of a group on a target, as far as there are pods that wait for them.
-    fn open_places(&self, target: &PromisedTarget, group: GroupId) -> Option<OpenPlaces> {
+    pub(super) fn open_places(
+        &self,
+        target: &PromisedTarget,
+        group: GroupId,
+    ) -> Option<OpenPlaces> {
         let open = self.promises.open(target, group, &self.cluster) as usize;
         let mut waiting = self.cluster.unbound_of(group).take(open).peekable();
         let request = waiting.peek()?.spec.requests.clone();

@@ -9,7 +9,7 @@ use plimsoll_core::action::{
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::ProviderId;
 use plimsoll_core::labels::Labels;
-use plimsoll_core::model::{NodeClaim, Object};
+use plimsoll_core::model::{NodeClaim, Object, Version};
 use plimsoll_core::provider::{LaunchWindow, ProviderFacts};
 use plimsoll_core::resources::Resources;
 use plimsoll_core::snapshot::Objects;
@@ -139,6 +139,39 @@ fn claims_that_ask_for_the_same_are_called_for_once_all_bear_the_token() {
         became(vec![machine("x"), machine("y"), machine("z")]),
     );
     assert_eq!(purposes(&orders), [Purpose::MarkLaunched; 3]);
+}
+
+#[test]
+fn claims_wait_for_those_of_their_kind_that_are_being_created_but_no_longer_than_the_longest() {
+    let objects = waiting(&["a", "b", "c", "d"]);
+    let created = |world: &mut World, order: &Order, uid: &str| {
+        let claim = made(&asked(std::slice::from_ref(order))[0], uid);
+        world.version += 1;
+        let answer = Answer::Object(Object::Claim(claim), Version(world.version));
+        world.answer(order, answer)
+    };
+    let begin = || {
+        let (mut world, mut orders) = World::on(&objects, gathering(50), 100);
+        orders.extend(world.wait(15));
+        assert_eq!(purposes(&orders), [Purpose::Create; 2]);
+        let first = created(&mut world, &orders[0], "a");
+        assert_eq!(purposes(&first), [], "the other is being created");
+        (world, orders)
+    };
+    let (mut world, orders) = begin();
+    // Longer than none may come, shorter than the first waits.
+    let before = world.now + Span::from_millis(500);
+    assert!(world.engine.next_wake().is_some_and(|wake| wake > before));
+    world.now = before;
+    assert_eq!(purposes(&world.hear(Input::Tick)), []);
+    let mut both = created(&mut world, &orders[1], "b");
+    both.extend(world.wait(1));
+    assert_eq!(purposes(&both), [Purpose::MarkLaunching; 2]);
+
+    let (mut world, orders) = begin();
+    assert_eq!(purposes(&world.wait(2)), [Purpose::MarkLaunching]);
+    created(&mut world, &orders[1], "b");
+    assert_eq!(purposes(&world.wait(2)), [Purpose::MarkLaunching]);
 }
 
 #[test]

@@ -11,6 +11,8 @@ use plimsoll_api::kinds::{Condition, Ec2NodeClassStatus};
 use plimsoll_aws::{Ec2, NodeSettings, catalogues, quotes, reference};
 use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::engine::Input;
+use plimsoll_core::model::ClassRef;
+use plimsoll_core::provider::ClassStatus;
 use plimsoll_kube::node_class::WatchedClasses;
 use tokio::sync::mpsc::Sender;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -23,7 +25,10 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// From one question for spot prices to the next: they move by the hour.
 const SPOT_PRICES: Duration = Duration::from_hours(1);
 /// After a question for them that failed.
-const AGAIN: Duration = Duration::from_secs(5);
+const AGAIN: Duration = Duration::from_mins(1);
+
+/// Classes with what is said of each, by name.
+type Told = Vec<(ClassRef, ClassStatus)>;
 
 /// The classes of a cluster.
 pub(super) struct Classes {
@@ -34,8 +39,8 @@ pub(super) struct Classes {
     clock: Clock,
     /// When spot prices are asked for again.
     spot_due: Instant,
-    /// What was told last.
-    told: Option<Catalogues>,
+    /// Classes and catalogues as they were told last.
+    told: (Option<Told>, Option<Catalogues>),
 }
 
 impl Classes {
@@ -47,7 +52,7 @@ impl Classes {
             known: BTreeMap::new(),
             clock: Clock::default(),
             spot_due: Instant::now(),
-            told: None,
+            told: (None, None),
         }
     }
 
@@ -117,10 +122,14 @@ impl Classes {
             let ready = status.and_then(ready);
             (reference(name), class_status(&class.metadata, ready))
         });
-        say.send(Input::Classes(classes.collect())).await.ok()?;
+        let classes: Told = classes.collect();
+        if self.told.0.as_ref() != Some(&classes) {
+            self.told.0 = Some(classes.clone());
+            say.send(Input::Classes(classes)).await.ok()?;
+        }
         let catalogues = self.catalogues();
-        if self.told.as_ref() != Some(&catalogues) {
-            self.told = Some(Catalogues::clone(&catalogues));
+        if self.told.1.as_ref() != Some(&*catalogues) {
+            self.told.1 = Some(Catalogues::clone(&catalogues));
             say.send(Input::Catalogues(catalogues)).await.ok()?;
         }
         Some(())
@@ -158,7 +167,8 @@ impl Classes {
             let looked = if class.metadata.deletion_timestamp.is_some() {
                 self.reconciler.retire(&name, &class).await
             } else {
-                self.reconciler.refresh(class, self.clock.now()).await
+                let now = self.clock.now();
+                self.reconciler.refresh(class, known, now).await
             };
             self.known.insert(name, looked);
         }

@@ -19,12 +19,16 @@ use crate::metrics::families::{
 
 /// After a question that failed.
 const AGAIN: Duration = Duration::from_secs(5);
+
 /// Follows a queue; ends when nobody listens any more.
 pub(super) async fn follow(ec2: Arc<Ec2>, name: String, say: Sender<Input>, telemetry: Telemetry) {
     let mut queue: Option<Queue> = None;
+    // The failure that was told last: the same is told once.
+    let mut told: Option<CallError> = None;
     loop {
         match ask(&ec2, &name, &mut queue).await {
             Ok(messages) => {
+                told = None;
                 telemetry.set(INTERRUPTION_UNUSABLE.name, &[], 0.0);
                 for message in messages {
                     if say_of(&ec2, queue.as_ref(), &message, &say, &telemetry)
@@ -37,13 +41,16 @@ pub(super) async fn follow(ec2: Arc<Ec2>, name: String, say: Sender<Input>, tele
             }
             Err(error) => {
                 telemetry.set(INTERRUPTION_UNUSABLE.name, &[], 1.0);
-                let hint = match error.class() {
-                    ErrorClass::NotFound => {
-                        "; expected a queue of this name in this region and account, or no INTERRUPTION_QUEUE"
-                    }
-                    _ => "",
-                };
-                tracing::error!(queue = name, %error, "the interruption queue cannot be asked{hint}");
+                if told.as_ref() != Some(&error) {
+                    let hint = match error.class() {
+                        ErrorClass::NotFound => {
+                            "; expected a queue of this name in this region and account, or no INTERRUPTION_QUEUE"
+                        }
+                        _ => "",
+                    };
+                    tracing::error!(queue = name, %error, "the interruption queue cannot be asked; tried again{hint}");
+                    told = Some(error);
+                }
                 queue = None;
                 sleep(AGAIN).await;
             }

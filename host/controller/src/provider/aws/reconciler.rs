@@ -6,8 +6,8 @@ use std::time::Duration;
 use kube::Client;
 use plimsoll_api::kinds::Ec2NodeClass;
 use plimsoll_aws::{
-    Ec2, HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION, Market, NodeSettings, Reconciled,
-    ServedClass, SpotQuotes, reconcile, retire,
+    CallError, Ec2, HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION, Market, NodeSettings,
+    Reconciled, ServedClass, SpotQuotes, reconcile, retire,
 };
 use plimsoll_core::catalogue::Subnet;
 use plimsoll_core::time::Timestamp;
@@ -36,6 +36,8 @@ pub(super) struct Known {
     pub(super) due: Instant,
     pub(super) served: Option<Arc<ServedClass>>,
     pub(super) free: Vec<Subnet>,
+    /// Calls that failed.
+    failed: Vec<CallError>,
 }
 
 impl Known {
@@ -59,8 +61,13 @@ impl Reconciler {
         }
     }
 
-    /// Asks AWS what a class stands for, and writes it down.
-    pub(super) async fn refresh(&self, mut class: Ec2NodeClass, now: Timestamp) -> Known {
+    /// Asks AWS what a class stands for, and writes it down; `last` is what the last look at it came to, with the same prices.
+    pub(super) async fn refresh(
+        &self,
+        mut class: Ec2NodeClass,
+        last: Option<&Known>,
+        now: Timestamp,
+    ) -> Known {
         let Reconciled {
             status,
             free,
@@ -71,20 +78,15 @@ impl Reconciler {
             reconcile(&class, &self.ec2.cluster(), self.ec2.clients(), now).await
         };
         let name = class.metadata.name.clone().unwrap_or_default();
-        for error in failed {
+        // The same failure is told once.
+        let told = last.map(|last| last.failed.as_slice()).unwrap_or_default();
+        for error in failed.iter().filter(|error| !told.contains(error)) {
             tracing::warn!(class = name, %error, "EC2NodeClass is not brought up to date; tried again");
         }
         let before = class.clone();
         class.status = Some(status);
-        let cluster = self.ec2.cluster();
-        let market = Market {
-            region: self.ec2.clients().region(),
-            spot: &self.spot,
-        };
-        let served = ServedClass::new(class, &market, &cluster.ca_bundle, self.nodes);
-        let (served, written) = match served {
+        let (served, written) = match self.served(class, last) {
             Ok(served) => {
-                let served = Arc::new(served);
                 let written = self.write(&before, &served).await;
                 (Some(served), written)
             }
@@ -103,8 +105,33 @@ impl Reconciler {
         Known {
             served,
             free,
+            failed,
             ..Self::looked(&before, again)
         }
+    }
+
+    /// The class as launches see it: that of the last look where the class says the same, since what it sells takes some reckoning.
+    fn served(
+        &self,
+        class: Ec2NodeClass,
+        last: Option<&Known>,
+    ) -> Result<Arc<ServedClass>, String> {
+        let last = last.and_then(|last| last.served.as_ref());
+        let is_same = |last: &&Arc<ServedClass>| {
+            last.object.metadata.uid == class.metadata.uid
+                && last.object.spec == class.spec
+                && last.object.status == class.status
+        };
+        if let Some(same) = last.filter(is_same) {
+            return Ok(Arc::clone(same));
+        }
+        let cluster = self.ec2.cluster();
+        let market = Market {
+            region: self.ec2.clients().region(),
+            spot: &self.spot,
+        };
+        let served = ServedClass::new(class, &market, &cluster.ca_bundle, self.nodes);
+        served.map(Arc::new)
     }
 
     fn looked(class: &Ec2NodeClass, again: Duration) -> Known {
@@ -115,6 +142,7 @@ impl Reconciler {
             due: Instant::now() + again,
             served: None,
             free: Vec::new(),
+            failed: Vec::new(),
         }
     }
 
@@ -142,7 +170,7 @@ impl Reconciler {
         ];
         let own = class.metadata.annotations.as_ref();
         let version = own.and_then(|own| own.get(HASH_VERSION_ANNOTATION));
-        if version.is_some_and(|version| version != HASH_VERSION) {
+        if version.is_none_or(|version| version != HASH_VERSION) {
             self.carry_over(served, &hashes).await?;
         }
         node_class::write_metadata(&self.client, class, true, &hashes).await?;
@@ -185,7 +213,7 @@ impl Reconciler {
                 .take(5)
                 .map(|claim| claim.name.as_str())
                 .collect();
-            tracing::info!(
+            tracing::debug!(
                 class = name,
                 claims = claims.len(),
                 "EC2NodeClass waits for {}",

@@ -2,10 +2,11 @@
 //!
 //! Nothing is decided here; the table says who waits for whom, who bears which token, and when to look again.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::action::{LaunchBatch, Reason};
+use crate::action::{LaunchBatch, Reason, machine_digest};
 use crate::ids::{ClaimName, LaunchToken};
 use crate::model::NodeClaim;
 use crate::plan::LaunchOption;
@@ -20,6 +21,8 @@ const TORN_PATIENCE: Span = Span::from_secs(5);
 pub(in crate::engine) struct Launches {
     /// Claims that wait for others, by what they ask for.
     pub(super) windows: BTreeMap<u64, Gathering>,
+    /// Claims that are being created, by the machine that they will ask for.
+    coming: BTreeMap<u64, BTreeSet<ClaimName>>,
     pub(super) batches: BTreeMap<LaunchToken, OpenBatch>,
     /// Batches to be looked at now.
     due: BTreeSet<LaunchToken>,
@@ -32,14 +35,20 @@ pub(in crate::engine) struct Launches {
 pub(super) struct Gathering {
     first: Timestamp,
     last: Timestamp,
+    /// The machine that they ask for.
+    machine: u64,
     pub(super) options: Arc<Vec<LaunchOption>>,
     pub(super) claims: BTreeSet<ClaimName>,
 }
 
 impl Gathering {
-    /// When it is over, however few have come.
-    fn end(&self, setting: LaunchWindow) -> Timestamp {
-        (self.last + setting.idle).min(self.first + setting.longest)
+    /// When it is over, however few have come; as long as more are being created only its longest time ends it.
+    fn end(&self, setting: LaunchWindow, are_coming: bool) -> Timestamp {
+        let longest = self.first + setting.longest;
+        if are_coming {
+            return longest;
+        }
+        longest.min(self.last + setting.idle)
     }
 }
 
@@ -76,7 +85,8 @@ impl OpenBatch {
 impl Launches {
     /// When a window ends, or a batch is to be looked at again.
     pub(in crate::engine) fn next_wake(&self, setting: LaunchWindow) -> Option<Timestamp> {
-        let windows = self.windows.values().map(|window| window.end(setting));
+        let windows = self.windows.values();
+        let windows = windows.map(|window| window.end(setting, self.are_coming(window)));
         let batches = self.timers.first().map(|(at, _)| *at);
         windows.chain(batches).min()
     }
@@ -125,16 +135,40 @@ impl Launches {
 
     /// Windows that are over, or have as many claims as one call may have.
     pub(super) fn take_over(&mut self, setting: LaunchWindow, now: Timestamp) -> Vec<Gathering> {
+        let Self {
+            windows, coming, ..
+        } = self;
         let is_over = |window: &Gathering| {
-            window.claims.len() >= setting.size.max(1) || now >= window.end(setting)
+            let end = window.end(setting, coming.contains_key(&window.machine));
+            window.claims.len() >= setting.size.max(1) || now >= end
         };
-        let over = self.windows.extract_if(.., |_, window| is_over(window));
+        let over = windows.extract_if(.., |_, window| is_over(window));
         over.map(|(_, window)| window).collect()
+    }
+
+    /// A claim is being created.
+    pub(in crate::engine) fn expect(&mut self, claim: &NodeClaim) {
+        let coming = self.coming.entry(machine_digest(claim)).or_default();
+        coming.insert(claim.name.clone());
+    }
+
+    /// A claim that was being created is there, or will not come.
+    pub(in crate::engine) fn settle(&mut self, claim: &NodeClaim) {
+        if let Entry::Occupied(mut coming) = self.coming.entry(machine_digest(claim)) {
+            coming.get_mut().remove(&claim.name);
+            if coming.get().is_empty() {
+                coming.remove();
+            }
+        }
+    }
+
+    fn are_coming(&self, window: &Gathering) -> bool {
+        self.coming.contains_key(&window.machine)
     }
 
     pub(super) fn join(
         &mut self,
-        claim: &ClaimName,
+        claim: &NodeClaim,
         digest: u64,
         options: Vec<LaunchOption>,
         now: Timestamp,
@@ -142,10 +176,11 @@ impl Launches {
         let window = self.windows.entry(digest).or_insert_with(|| Gathering {
             first: now,
             last: now,
+            machine: machine_digest(claim),
             options: Arc::new(options),
             claims: BTreeSet::new(),
         });
-        if window.claims.insert(claim.clone()) {
+        if window.claims.insert(claim.name.clone()) {
             window.last = now;
         }
     }

@@ -139,7 +139,7 @@ impl Engine {
                 if self.notes.of(name).launch.window != Some(digest) {
                     self.leave_window(name);
                     self.notes.of(name).launch.window = Some(digest);
-                    self.launches.join(name, digest, options, now);
+                    self.launches.join(claim, digest, options, now);
                 }
             }
             Some(LaunchWish::Ask(token)) => {
