@@ -7,7 +7,7 @@ SHELL := bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo picture test check bench bench-trace bench-peers bench-live bench-rest conformance fuzz lab javascript fmt guests generated columns definitions record toolchain components
+.PHONY: help demo picture test check bench bench-trace bench-peers bench-live bench-rest bench-aws conformance fuzz lab javascript fmt guests generated columns definitions class-hashes record toolchain components
 
 CARGO ?= cargo
 # From nothing a build is quicker when it keeps nothing for the next one.
@@ -61,6 +61,10 @@ columns: components ## makes the code that reads the columns of policies anew fr
 definitions: toolchain ## makes the CRD chart's definitions anew from what the program prints
 	$(program) plimsoll -- schema crds | charts/split.sh charts/plimsoll-crd/definitions
 
+class-hashes: toolchain ## makes the table anew that holds our static hash of EC2NodeClasses to the incumbent's hashing module, on 1,000 classes that are drawn; needs Go
+	hasher=$$(tests/class-hashes/build.sh)/plimsoll-class-hashes
+	$(CARGO) run --locked --quiet $(all) --example drawn_classes | "$$hasher" > host/aws/tests/static_hash/hashes.txt
+
 record: toolchain ## answers and fuel of the shipped policies, kept anew beside them
 	for folder in policies/{rank,consolidate,budget}-*; do
 		$(plimsoll) policy test "$${folder##*/}" --suite "$$folder" --update
@@ -109,6 +113,10 @@ bench-live: toolchain ## the incumbent's controller and ours at the same work in
 bench-rest: toolchain ## 2,000 nodes and 20,000 pods in the lab to which nothing happens: memory and processors of the controller
 	$(CARGO) build --locked --quiet --bin plimsoll --bin rest
 	"$(built)/rest"
+
+bench-aws: toolchain ## the incumbent's AWS controller, unmodified, and ours at the same scripts on the same cloud on loopback: objects, tags, launch templates, fleets, doubles and prices; SCRIPT names some, SEED draws one, all by default
+	$(CARGO) build --locked --quiet $(all) --bin plimsoll --bin same_cloud
+	"$(built)/same_cloud" $(SCRIPT) $(if $(SEED),--seed $(SEED))
 
 conformance: toolchain ## the incumbent's regression suite against plimsoll in the lab, spec by spec; SPECS is all, 'some COUNT SEED', 'short COUNT SEED' or 'focus PATTERN'
 	$(CARGO) build --locked --quiet --bin plimsoll --bin conformance

@@ -23,6 +23,9 @@
 {{- fail (printf "%s is no key of this chart; did you mean %s?" (index $pair 1) (index $pair 2)) }}
 {{- end }}
 {{- end }}
+{{- if and (eq .Values.provider "aws") (not (tpl (toString (default "" $settings.clusterName)) $)) }}
+{{- fail "settings.clusterName is empty; expected the name of the cluster, by which the provider aws tags what it makes" }}
+{{- end }}
 {{- $epoch := toDate "2006-01-02 MST" "1970-01-01 UTC" }}
 {{- range $key := list "amiRefreshInterval" "subnetRefreshInterval" }}
 {{- with get $settings $key }}

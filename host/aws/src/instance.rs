@@ -15,6 +15,8 @@ use plimsoll_core::time::Timestamp;
 use crate::class::hash::{HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION};
 use crate::served::ServedClass;
 
+/// Annotation with the instance profile, by which the incumbent knows those that are in use.
+const PROFILE_ANNOTATION: &str = "karpenter.k8s.aws/instance-profile-name";
 /// Label that says whether others' instances may run on the same hardware.
 const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
 
@@ -115,12 +117,16 @@ pub(crate) fn is_dedicated(claim: &NodeClaim) -> bool {
 
 /// Annotations of a claim that is launched of a class: by them drift is seen, by us and by whoever takes over.
 fn annotations(class: &ServedClass) -> Labels {
+    let profile = class.status().instance_profile.as_deref();
     let own = [
         (HASH_ANNOTATION, class.hash.as_str()),
         (HASH_VERSION_ANNOTATION, HASH_VERSION),
     ];
+    let own = own
+        .into_iter()
+        .chain(profile.map(|name| (PROFILE_ANNOTATION, name)));
     own.map(|(key, value)| (Arc::from(key), Arc::from(value)))
-        .into()
+        .collect()
 }
 
 /// The instance's own id in a provider id, `aws:///ZONE/ID`; `None` for one of another provider.

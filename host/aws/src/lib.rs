@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! EC2NodeClass ─► class, resolve ─► status ─► served: image, room and catalogue by type
+//! types, zones, prices ─► types, list_prices, prices ─► market of a region ─► served
 //! engine's call ─► launch, provider ─► client ─► AWS ─► answer dealt to claims
 //! queue ─► message ─► instances that will be taken back
 //! ```
@@ -14,8 +15,11 @@ mod client;
 mod drift;
 mod error;
 mod facts;
+mod failures;
+mod health;
 mod instance;
 mod launch;
+mod list_prices;
 mod prices;
 mod provider;
 mod queue;
@@ -23,20 +27,27 @@ mod resolve;
 #[cfg(test)]
 mod sample;
 mod served;
+mod types;
+mod unseen;
 mod user_data;
 
 pub use catalogues::catalogues;
+pub use class::dry_run::Refusal;
 pub use class::family::Family;
 pub use class::hash::{HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION, hash};
-pub use class::reconcile::{Reconciled, reconcile};
+pub use class::reconcile::{Looked, Reconciled, look};
 pub use class::retire::retire;
 pub use class::tags;
 pub use client::{CallError, Clients, ConnectError, Queue, Received};
 pub use error::ErrorClass;
+pub use failures::CallFailure;
+pub use health::{Impaired, Impairment};
 pub use instance::instance_id;
-pub use plimsoll_ec2_facts::catalogue::SpotQuotes;
+pub use list_prices::{EmptyPriceList, PriceList, is_priced};
+pub use plimsoll_ec2_facts::catalogue::{ListPrices, Listing, OfferedZones, SpotQuotes};
 pub use prices::{SpotPoint, quotes};
 pub use provider::Ec2;
-pub use queue::message::{MalformedMessage, Message, MessageKind, parse as parse_message};
+pub use queue::message::{MalformedMessage, Message, parse as parse_message};
 pub use served::{Market, NodeSettings, ServedClass, reference};
+pub use types::{ToldTypes, TypeError};
 pub use user_data::ClusterAccess;

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use plimsoll_core::action::{
     Answer, ClaimLaunch, CloudCall, LAUNCH_TOKEN_ANNOTATION, LaunchAnswer, LaunchRequest,
@@ -14,32 +14,36 @@ use plimsoll_core::action::{
 };
 use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::engine::Input;
-use plimsoll_core::ids::{ClaimName, LaunchToken, NodeName, ProviderId};
+use plimsoll_core::ids::{ClaimName, NodeName, ProviderId};
 use plimsoll_core::model::Object;
 
+use crate::class::dry_run::{DryRuns, Refusal};
 use crate::class::tags;
 use crate::client::{CallError, Clients};
 use crate::drift::{OfClaim, drift};
 use crate::error::{ErrorClass, launch_failure};
+use crate::failures::{CallFailure, Uncounted, of_fleet, of_instance};
 use crate::instance::{Instance, instance_id};
 use crate::launch::deal::{dealt, found};
 use crate::launch::draft::{Draft, draft};
 use crate::launch::fleet::{FleetAnswer, of_one_kind};
+use crate::launch::kept::KeptTemplates;
 use crate::served::ServedClass;
+use crate::unseen::Unseen;
 use crate::user_data::ClusterAccess;
-
-/// How long after a call EC2 may take to show what it gave (its documentation names no bound; the incumbent allows half of it).
-const VISIBLE_AFTER: Duration = Duration::from_mins(1);
 
 /// EC2 for one cluster.
 pub struct Ec2 {
     clients: Clients,
     cluster: RwLock<Arc<ClusterAccess>>,
     classes: RwLock<BTreeMap<String, Arc<ServedClass>>>,
-    /// Launches that were looked for without all being seen, and since when nothing was asked for under their token.
-    sought: Mutex<BTreeMap<LaunchToken, Instant>>,
+    unseen: Unseen,
     /// The word of claims on their class, by instance.
     claims: Mutex<BTreeMap<ProviderId, OfClaim>>,
+    templates: KeptTemplates,
+    uncounted: Uncounted,
+    /// `None` where classes are not tried out.
+    dry_runs: Option<DryRuns>,
 }
 
 impl Ec2 {
@@ -49,8 +53,20 @@ impl Ec2 {
             clients,
             cluster: RwLock::new(Arc::new(cluster)),
             classes: RwLock::default(),
-            sought: Mutex::default(),
+            unseen: Unseen::default(),
             claims: Mutex::default(),
+            templates: KeptTemplates::default(),
+            uncounted: Uncounted::default(),
+            dry_runs: Some(DryRuns::default()),
+        }
+    }
+
+    /// The same without trying classes out.
+    #[must_use]
+    pub fn without_dry_runs(self) -> Self {
+        Self {
+            dry_runs: None,
+            ..self
         }
     }
 
@@ -103,6 +119,11 @@ impl Ec2 {
             .iter()
             .filter(|(id, claim)| !claim.is_going && is_named(id));
         staying.map(|(id, _)| id.clone()).collect()
+    }
+
+    /// Instances that EC2 did not give or did not end since this was asked last.
+    pub fn take_failures(&self) -> Vec<CallFailure> {
+        self.uncounted.take()
     }
 
     /// Carries out a call.
@@ -167,17 +188,28 @@ impl Ec2 {
         let token = &request.batch.token;
         match self.fleet(&class, &draft, request).await {
             Ok(answer) => {
-                self.forget(token);
+                self.unseen.forget(token);
+                let given = answer.instances.iter();
+                self.unseen.note_given(given.map(|given| given.id.as_str()));
                 let machine = |own: Instance| own.machine(&class, first);
                 let instances = instances(&answer, &draft).map(machine).collect();
-                let (options, _) = of_one_kind(&request.options);
-                let dealt = dealt(request, options, instances, &answer.errors);
+                let (options, capacity_type) = of_one_kind(&request.options);
+                for error in &answer.errors {
+                    self.uncounted.note(of_fleet(error, &class, capacity_type));
+                }
+                let dealt = dealt(
+                    request,
+                    options,
+                    &class.catalogue,
+                    instances,
+                    &answer.errors,
+                );
                 Outcome::Done(Answer::Launched(dealt))
             }
             // The token was used for another request: that call has happened, and this one has not.
             Err(error) if error.code == "IdempotentParameterMismatch" => self.find(request).await,
             Err(error) => {
-                self.note_asked(token);
+                self.unseen.note_asked(token);
                 refused(&error)
             }
         }
@@ -196,18 +228,61 @@ impl Ec2 {
             request.batch.size,
             class.object.spec.context.as_ref(),
         );
+        let named = || fleet.templates.iter().map(|(name, _)| name);
+        let _in_use = self
+            .templates
+            .begin(named().cloned().collect(), self.unseen.now());
         let mut is_second = false;
         loop {
-            for (template, _) in &draft.templates {
-                self.clients.ensure_template(template).await?;
+            let making = self.templates.making.lock().await;
+            for (name, (template, _)) in named().zip(&draft.templates) {
+                if !self.templates.is_there(name) {
+                    self.clients.ensure_template(template).await?;
+                    self.templates.found(name.clone(), self.unseen.now());
+                }
             }
+            drop(making);
             match self.clients.create_fleet(&fleet).await {
                 Err(error) if error.class() == ErrorClass::LaunchTemplateGone && !is_second => {
+                    named().for_each(|name| self.templates.lost(name));
                     is_second = true;
                 }
                 answered => return answered,
             }
         }
+    }
+
+    /// Tries out whether a class could be launched, without launching it, unless that was done lately. An error where AWS said neither.
+    pub async fn try_out(&self, class: &ServedClass) -> Result<Result<(), Refusal>, CallError> {
+        let Some(dry_runs) = &self.dry_runs else {
+            return Ok(Ok(()));
+        };
+        let calls = (&self.clients, &self.templates);
+        let (cluster, now) = (self.cluster(), self.unseen.now());
+        dry_runs.try_out(class, &cluster, calls, now).await
+    }
+
+    /// Takes note of launch templates of the cluster that a process before this one has made, so that they are deleted in their turn.
+    pub async fn find_templates(&self) -> Result<(), CallError> {
+        let cluster = self.cluster();
+        let own = [(tags::CLUSTER, cluster.name.as_str())];
+        for name in self.clients.templates(&own).await? {
+            self.templates.found(name, self.unseen.now());
+        }
+        Ok(())
+    }
+
+    /// Deletes launch templates that no launch has used for a minute at an instant. One that cannot be deleted is tried again a minute later.
+    pub async fn delete_unused_templates(&self, now: Instant) -> Result<(), CallError> {
+        let mut failed = Ok(());
+        for name in self.templates.give_up(now) {
+            let deleted = self.clients.delete_template(&name).await;
+            if deleted.is_err() {
+                self.templates.found(name, now);
+                failed = deleted;
+            }
+        }
+        failed
     }
 
     /// The instances that a launch has given, by the tag with its token.
@@ -233,8 +308,8 @@ impl Ec2 {
         let mut answer = found(request, machines);
         let is_absent = |claim: &ClaimLaunch| matches!(claim, ClaimLaunch::Absent);
         if !answer.claims.iter().any(is_absent) {
-            self.forget(token);
-        } else if !self.has_had_time(token) {
+            self.unseen.forget(token);
+        } else if !self.unseen.has_had_time(token) {
             for claim in answer.claims.iter_mut().filter(|claim| is_absent(claim)) {
                 *claim = ClaimLaunch::Unknown;
             }
@@ -242,39 +317,25 @@ impl Ec2 {
         Outcome::Done(Answer::Launched(answer))
     }
 
-    /// `true` once EC2 has had time to show all instances of a launch, which are sought from the first question on.
-    fn has_had_time(&self, token: &LaunchToken) -> bool {
-        let mut sought = self.sought.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Instant::now();
-        let since = *sought.entry(token.clone()).or_insert(now);
-        let has_had = now.saturating_duration_since(since) >= VISIBLE_AFTER;
-        if has_had {
-            sought.remove(token);
+    async fn instance(&self, id: &str) -> Result<Option<Instance>, CallError> {
+        let found = self.clients.instance(id).await?;
+        if found.is_some() {
+            self.unseen.seen(id);
         }
-        has_had
-    }
-
-    /// Something was asked for just now under a token, and may have been given.
-    fn note_asked(&self, token: &LaunchToken) {
-        let mut sought = self.sought.lock().unwrap_or_else(PoisonError::into_inner);
-        sought.insert(token.clone(), Instant::now());
-    }
-
-    fn forget(&self, token: &LaunchToken) {
-        let mut sought = self.sought.lock().unwrap_or_else(PoisonError::into_inner);
-        sought.remove(token);
+        Ok(found)
     }
 
     async fn get(&self, instance: &ProviderId) -> Outcome {
         let Some(id) = instance_id(instance) else {
             return Outcome::Done(Answer::Absent);
         };
-        match self.clients.instance(id).await {
+        match self.instance(id).await {
             Ok(Some(own)) if !own.is_ending => {
                 let class = own.tags.get(tags::CLASS).and_then(|name| self.class(name));
                 let machine = own.machine_of(class.as_deref());
                 Outcome::Done(Answer::Instance(Box::new(machine)))
             }
+            Ok(None) if self.unseen.may_appear(id) => Outcome::Unknown,
             Ok(_) => Outcome::Done(Answer::Absent),
             Err(error) => refused(&error),
         }
@@ -285,8 +346,10 @@ impl Ec2 {
         let Some(id) = instance_id(instance) else {
             return Outcome::Done(Answer::Gone);
         };
-        let own = match self.clients.instance(id).await {
+        let own = match self.instance(id).await {
             Ok(Some(own)) => own,
+            // It is there, and ends once EC2 knows of it.
+            Ok(None) if self.unseen.may_appear(id) => return Outcome::Unknown,
             Ok(None) => return Outcome::Done(Answer::Gone),
             Err(error) => return refused(&error),
         };
@@ -303,7 +366,11 @@ impl Ec2 {
         }
         match self.clients.terminate(id).await {
             Ok(()) => Outcome::Done(Answer::Ending),
-            Err(error) => refused(&error),
+            Err(error) => {
+                let class = own.tags.get(tags::CLASS).and_then(|name| self.class(name));
+                self.uncounted.note(of_instance(&own, class.as_deref()));
+                refused(&error)
+            }
         }
     }
 
@@ -316,6 +383,9 @@ impl Ec2 {
         ];
         match self.clients.instances(&by).await {
             Ok(instances) => {
+                for own in &instances {
+                    self.unseen.seen(&own.id);
+                }
                 let listed = instances.iter().map(|own| self.listed(own));
                 Outcome::Done(Answer::Listed(listed.collect()))
             }
@@ -343,7 +413,7 @@ impl Ec2 {
         let Some(id) = instance_id(instance) else {
             return Outcome::Done(Answer::Nothing);
         };
-        let own = match self.clients.instance(id).await {
+        let own = match self.instance(id).await {
             Ok(Some(own)) => own,
             Ok(None) => return Outcome::Done(Answer::Nothing),
             Err(error) => return refused(&error),

@@ -2,21 +2,39 @@
 
 use std::sync::Arc;
 
+use aws_config::Region;
+use aws_sdk_ec2::config::Credentials;
 use plimsoll_api::{Interner, Kind};
+use plimsoll_cloud::Cloud;
 use plimsoll_core::action::{LaunchBatch, LaunchRequest};
 use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::model::{NodeClaim, Object};
 use plimsoll_core::plan::LaunchOption;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_ec2_facts::Share;
-use plimsoll_ec2_facts::catalogue::SpotQuotes;
 use serde_json::{Value, json};
 
+use crate::client::{Clients, loader};
 use crate::served::{Market, NodeSettings, ServedClass};
 use crate::user_data::ClusterAccess;
 
-/// A class of AL2023 in two zones, resolved, with these fields of its specification.
+/// Clients of a cloud on loopback, for `us-east-1`.
+pub(crate) async fn clients(cloud: &Cloud) -> Clients {
+    let region = "us-east-1";
+    let config = loader("0.0.0").endpoint_url(cloud.url());
+    let config = config.region(Region::new(region));
+    let key = Credentials::new("key", "secret", None, None, "test");
+    let config = config.credentials_provider(key).load().await;
+    Clients::new(&config, region.to_owned())
+}
+
+/// A class of AL2023 in two zones, resolved, with these fields of its specification, where nothing was told of the market.
 pub(crate) fn class(spec: &Value) -> ServedClass {
+    class_on(&Market::of_tables("us-east-1"), spec)
+}
+
+/// The same on a market.
+pub(crate) fn class_on(market: &Market, spec: &Value) -> ServedClass {
     let requirement = |key: &str, operator: &str, values: &[&str]| json!({"key": key, "operator": operator, "values": values});
     let image = |id: &str, arch: &str| {
         json!({"id": id, "requirements": [
@@ -48,15 +66,11 @@ pub(crate) fn class(spec: &Value) -> ServedClass {
         object["spec"][key] = value.clone();
     }
     let object = serde_json::from_value(object).expect("a class");
-    let market = Market {
-        region: "us-east-1",
-        spot: &SpotQuotes::default(),
-    };
     let settings = NodeSettings {
         memory_overhead: Share::from_parts_per_million(75_000),
         reserved_interfaces: 0,
     };
-    ServedClass::new(object, &market, "Y2E=", settings).expect("a class that can be served")
+    ServedClass::new(object, market, "Y2E=", settings).expect("a class that can be served")
 }
 
 /// The cluster of the class.

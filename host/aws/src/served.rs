@@ -1,5 +1,8 @@
 //! A class as launches see it: what its selectors found, which image each type boots, how much room its nodes have, what it sells.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -8,13 +11,14 @@ use plimsoll_core::catalogue::{Catalogue, InstanceType};
 use plimsoll_core::labels::LabelKey;
 use plimsoll_core::model::ClassRef;
 use plimsoll_core::requirement::{Operator, Requirement, Requirements, Undefined};
-use plimsoll_ec2_facts::catalogue::{CatalogueSettings, SpotQuotes, Zone};
+use plimsoll_ec2_facts::catalogue::{CatalogueSettings, SpotQuotes, UnquotedSpot, Zone};
 use plimsoll_ec2_facts::provider::{CLASS, DOMAIN};
-use plimsoll_ec2_facts::{AllocatableSettings, Share, catalogue, class};
+use plimsoll_ec2_facts::{AllocatableSettings, Listing, Share, catalogue, class};
 
 use crate::class::family::Family;
 use crate::class::hash;
 use crate::facts::facts;
+use crate::list_prices;
 
 /// Settings of the controller that change what nodes have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,13 +29,34 @@ pub struct NodeSettings {
     pub reserved_interfaces: u32,
 }
 
-/// Prices are a region's.
-#[derive(Clone, Copy, Debug)]
-pub struct Market<'m> {
+/// Types of a region, where there are any, and their prices, as far as EC2 has told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Market {
     /// The region.
-    pub region: &'m str,
-    /// Spot prices as EC2 tells of them; those of which it does not are drawn by a model.
-    pub spot: &'m SpotQuotes,
+    pub region: String,
+    /// Types, zones that have them and list prices.
+    pub listing: Listing,
+    /// How old the list prices are, in seconds.
+    pub list_price_age_s: u32,
+    /// Spot prices; a type that has none in a zone is not sold as spot there. `None` until they are told: then spot is taken to cost as much as on
+    /// demand.
+    pub spot: Option<SpotQuotes>,
+}
+
+impl Market {
+    /// A region of which nothing was told yet: documented types in all its zones, at compiled list prices.
+    pub fn of_tables(region: &str) -> Self {
+        let prices = Arc::new(list_prices::compiled(region));
+        Self {
+            region: region.to_owned(),
+            listing: Listing {
+                prices: Some(prices),
+                ..Listing::default()
+            },
+            list_price_age_s: 0,
+            spot: None,
+        }
+    }
 }
 
 /// A class that was brought up to date.
@@ -54,7 +79,7 @@ impl ServedClass {
     /// A class of a market whose nodes trust that certificate authority (base64); a sentence where its specification cannot be read.
     pub fn new(
         object: Ec2NodeClass,
-        market: &Market<'_>,
+        market: &Market,
         ca_bundle: &str,
         settings: NodeSettings,
     ) -> Result<Self, String> {
@@ -143,10 +168,10 @@ fn image_of<'i>(
     images.iter().find(fits).map(|(id, _)| id.as_str())
 }
 
-/// The types of the region in the zones of the class's subnets. Those without an image are there and cannot be had.
+/// The types of the region in those zones of the class's subnets that have them. Those without an image are there and cannot be had.
 fn sold(
     found: &Ec2NodeClassStatus,
-    market: &Market<'_>,
+    market: &Market,
     room: AllocatableSettings,
     images: &[(String, Requirements)],
 ) -> Result<Catalogue, String> {
@@ -157,8 +182,15 @@ fn sold(
     let settings = CatalogueSettings {
         zones: Some(zones.into_iter().collect()),
         allocatable: room,
-        spot_quotes: market.spot.clone(),
-        ..CatalogueSettings::for_region(market.region)
+        listing: market.listing.clone(),
+        list_price_age_s: market.list_price_age_s,
+        spot_quotes: market.spot.clone().unwrap_or_default(),
+        unquoted: if market.spot.is_some() {
+            UnquotedSpot::NotSold
+        } else {
+            UnquotedSpot::ListPrice
+        },
+        ..CatalogueSettings::for_region(&market.region)
     };
     let listed = catalogue(&settings).map_err(|error| error.to_string())?;
     let listed = listed.with_provider(facts());

@@ -13,8 +13,8 @@ use plimsoll_policy::Outcome as PolicyOutcome;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use crate::metrics::families::{self, FIGURES};
-use crate::metrics::{Cut, Exposition, Family, PolicyMeters, StateMetrics};
+use crate::metrics::families::{self, FIGURES, FIGURES_OF_AWS};
+use crate::metrics::{Cut, Exposition, Family, Histogram, PolicyMeters, StateMetrics};
 
 /// How long the loop is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -35,6 +35,8 @@ pub struct Telemetry {
 #[derive(Default)]
 struct Figures {
     values: BTreeMap<(&'static str, Labels), f64>,
+    /// Observations by family, of those without labels.
+    observed: BTreeMap<&'static str, Histogram>,
     policies: PolicyMeters,
     /// Since when the view is stale; `None` while it is fresh, and before there is one.
     unsynced: Option<Instant>,
@@ -76,6 +78,15 @@ impl Telemetry {
             .values
             .entry((name, owned(labels)))
             .or_default() += 1.0;
+    }
+
+    /// Adds an observation, of how long something took, to a histogram without labels.
+    #[cfg(feature = "aws")]
+    pub(crate) fn observe(&self, family: &Family, took: plimsoll_core::time::Span) {
+        let mut figures = self.figures();
+        let own = figures.observed.entry(family.name);
+        let own = own.or_insert_with(|| Histogram::new(family.bounds()));
+        own.observe(crate::metrics::seconds(took));
     }
 
     /// Sets a gauge.
@@ -171,7 +182,12 @@ impl Telemetry {
             let seconds = unsynced.map_or(0.0, |since| (now - since).as_secs_f64());
             let name = families::UNSYNCED.name;
             figures.values.insert((name, Labels::new()), seconds);
-            for family in FIGURES {
+            let of_aws = if cfg!(feature = "aws") {
+                FIGURES_OF_AWS
+            } else {
+                &[]
+            };
+            for family in FIGURES.iter().chain(of_aws) {
                 figures.write(&mut out, family);
             }
             (figures.policies.clone(), figures.state)
@@ -197,6 +213,9 @@ impl Telemetry {
 impl Figures {
     fn write(&self, out: &mut Exposition, family: &'static Family) {
         let mut samples = out.family(family);
+        if let Some(histogram) = self.observed.get(family.name) {
+            samples.histogram(&[], histogram);
+        }
         let first = (family.name, Labels::new());
         let own = self.values.range(first..);
         for ((_, labels), value) in own.take_while(|((name, _), _)| *name == family.name) {
@@ -228,7 +247,7 @@ pub(crate) fn word(outcome: &Outcome) -> &'static str {
         Outcome::Done(_) => "done",
         Outcome::Conflict => "conflict",
         Outcome::Unknown => "unknown",
-        Outcome::Refused(Reason::InsufficientCapacity(_)) => "insufficient_capacity",
+        Outcome::Refused(Reason::InsufficientCapacity { .. }) => "insufficient_capacity",
         Outcome::Refused(Reason::ClassNotReady(_)) => "nodeclass_not_ready",
         Outcome::Refused(Reason::ClassMissing(_)) => "nodeclass_missing",
         Outcome::Refused(Reason::NotFound) => "not_found",

@@ -284,8 +284,13 @@ pub enum Answer {
 /// Why an order was refused, sorted by what is done next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Reason {
-    /// The cloud is out of these offerings: the claim goes, they are avoided for a while.
-    InsufficientCapacity(Vec<OfferingKey>),
+    /// The cloud gives none of these offerings: the claim goes, they are avoided for a while.
+    InsufficientCapacity {
+        /// The offerings.
+        offerings: Vec<OfferingKey>,
+        /// Why it gives none, in words, where that is not that it is out of stock.
+        because: Option<String>,
+    },
     /// The provider's class is not there. As with exhausted offerings the claim goes and its pods are planned anew, but no
     /// offering is to blame.
     ClassMissing(String),
@@ -301,6 +306,16 @@ pub enum Reason {
     Rejected(String),
     /// Anything else, in words; tried again later.
     Other(String),
+}
+
+impl Reason {
+    /// The cloud is out of stock of these offerings.
+    pub const fn out_of_stock(offerings: Vec<OfferingKey>) -> Self {
+        Self::InsufficientCapacity {
+            offerings,
+            because: None,
+        }
+    }
 }
 
 /// Something worth telling, under the names that operators know.

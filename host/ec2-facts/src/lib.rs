@@ -3,6 +3,7 @@
 //! Three readable tables in `tables/` are compiled in and parsed once per process. Nothing here touches network,
 //! files, clock or environment, and nothing is guessed: what the sources do not say is an `Option` that is `None`,
 //! and [`holes`] lists it. What is assumed rather than known (zones, spot prices where none was quoted) says so in its name or type.
+//! Whoever has asked EC2 hands in what it said as a [`Listing`], which counts in place of the tables.
 
 pub mod allocatable;
 pub mod attach;
@@ -16,12 +17,14 @@ pub mod provider;
 pub mod share;
 pub mod spot;
 mod table;
+mod words;
 pub mod zone;
 
 pub use allocatable::{AllocatableError, AllocatableSettings, NodeRoom};
-pub use catalogue::{CatalogueError, CatalogueSettings, catalogue};
+pub use catalogue::{CatalogueError, CatalogueSettings, Listing, catalogue};
 pub use instance_type::{InstanceType, instance_type, instance_types};
 pub use price::{Currency, ListPrice, PriceError, Region, region, regions};
 pub use provider::provider;
 pub use share::Share;
 pub use spot::{SpotModel, SpotPrice};
+pub use words::word;

@@ -119,7 +119,7 @@ impl Kwok {
         let mut sold = offerings.filter_map(|key| catalogue.offering(&key));
         let Some(sold) = sold.find(|sold| sold.offering.available) else {
             let tried = request.options.iter().map(LaunchOption::offering).collect();
-            return Outcome::Refused(Reason::InsufficientCapacity(tried));
+            return Outcome::Refused(Reason::out_of_stock(tried));
         };
         let claims = request.claims.iter();
         let launched = claims.map(|claim| ClaimLaunch::Instance(Box::new(machine(claim, sold))));

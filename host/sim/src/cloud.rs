@@ -103,7 +103,7 @@ impl Cloud {
             self.launches.insert(token.clone(), given);
         }
         let tried = request.options.iter().map(LaunchOption::offering);
-        let refused = Reason::InsufficientCapacity(tried.collect());
+        let refused = Reason::out_of_stock(tried.collect());
         (self.deal(request, &ClaimLaunch::Refused(refused)), sold)
     }
 

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use plimsoll_core::catalogue::CapacityType;
+use plimsoll_core::engine::Input;
 use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, ProviderId, Uid};
 use plimsoll_core::labels::{self, Labels};
-use plimsoll_core::lifecycle::UNREGISTERED_TAINT;
+use plimsoll_core::lifecycle::{Interruption, UNREGISTERED_TAINT};
 use plimsoll_core::model::{
     DaemonSet, Effect, Node, NodeClaim, NodeConditions, Owner, OwnerKind, Pod, PodPhase, Readiness,
     Taint,
@@ -167,7 +168,7 @@ impl World {
             return;
         }
         self.meter.interrupted();
-        let input = plimsoll_core::engine::Input::Interrupted(id.clone());
+        let input = Input::Interrupted(id.clone(), Interruption::SpotReclaimed);
         self.announcements.push(input);
         let end = self.now + self.behaviour.notice;
         self.queue.push(end, Event::InstanceGone(id.clone()));

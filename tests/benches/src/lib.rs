@@ -1,5 +1,6 @@
 //! The common parts of benches: a gauge of this process, and the decision that most of them take.
 
+pub mod aws;
 pub mod cases;
 mod gauge;
 pub mod incumbent;

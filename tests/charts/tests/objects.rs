@@ -235,6 +235,72 @@ fn rights_of_gates_come_with_their_gates() {
     assert_eq!(shut.difference(&open).count(), 0);
 }
 
+/// Each provider has the rights on its own classes; the other's differ in nothing else.
+#[test]
+fn rights_of_providers_come_with_their_provider() {
+    let aws = json!({"provider": "aws", "settings": {"clusterName": "demo"}});
+    let (on_kwok, on_aws) = (rights(Value::Null), rights(aws.clone()));
+    let more: Vec<&String> = on_aws.difference(&on_kwok).collect();
+    let wanted = [
+        "get services kube-system/kube-dns",
+        "list ec2nodeclasses.karpenter.k8s.aws",
+        "patch ec2nodeclasses.karpenter.k8s.aws",
+        "patch ec2nodeclasses/status.karpenter.k8s.aws",
+        "watch ec2nodeclasses.karpenter.k8s.aws",
+    ];
+    assert_eq!(more, wanted);
+    let less: Vec<&String> = on_kwok.difference(&on_aws).collect();
+    let wanted = [
+        "create nodes",
+        "get kwoknodeclasses.karpenter.kwok.sh",
+        "list kwoknodeclasses.karpenter.kwok.sh",
+        "watch kwoknodeclasses.karpenter.kwok.sh",
+    ];
+    assert_eq!(less, wanted);
+    for (values, kind) in [(Value::Null, "kwoknodeclasses"), (aws, "ec2nodeclasses")] {
+        let objects = rendered(values);
+        let mut roles = of_kind(&objects, "ClusterRole").into_iter();
+        let admin = roles.find(|role| role["metadata"]["name"] == "plimsoll-admin");
+        let rules = admin.expect("a role")["rules"].as_array().cloned();
+        let resources = rules
+            .into_iter()
+            .flatten()
+            .map(|rule| rule["resources"].clone());
+        let of_classes: Vec<Value> = resources
+            .filter(|resources| resources.to_string().contains("classes"))
+            .collect();
+        assert_eq!(of_classes, [json!([kind])]);
+    }
+}
+
+/// The Role for the cluster's DNS is where that is, whatever the release's namespace.
+#[test]
+fn the_address_of_the_cluster_s_dns_is_read_in_its_own_namespace() {
+    let values = json!({"provider": "aws", "settings": {"clusterName": "demo"}});
+    let mut release = Release::new("plimsoll", values);
+    release.namespace = "nodes";
+    let objects = release.render().expect("it renders");
+    for object in [
+        "Role kube-system/plimsoll-dns",
+        "RoleBinding kube-system/plimsoll-dns",
+    ] {
+        assert!(names(&objects).contains(object), "{object}");
+    }
+    let rights = Rights::of(&objects, "nodes", "plimsoll").0;
+    let of_services = rights.iter().map(ToString::to_string);
+    let of_services: Vec<String> = of_services
+        .filter(|own| own.contains(" services"))
+        .collect();
+    let wanted = [
+        "get services kube-system/kube-dns",
+        "list services",
+        "watch services",
+    ];
+    let mut sorted = of_services.clone();
+    sorted.sort();
+    assert_eq!(sorted, wanted);
+}
+
 #[test]
 fn configmaps_are_its_own_namespaces_alone() {
     let rights = rights(Value::Null).into_iter();
@@ -248,9 +314,12 @@ fn configmaps_are_its_own_namespaces_alone() {
 
 #[test]
 fn nothing_is_asked_for_with_a_wildcard_and_secrets_are_nobodys() {
-    let gates =
-        json!({"settings": {"featureGates": {"nodeOverlay": true, "capacityBuffer": true}}});
-    for right in Rights::of(&rendered(gates), "kube-system", "plimsoll").0 {
+    let gates = json!({"nodeOverlay": true, "capacityBuffer": true});
+    let kwok = json!({"settings": {"featureGates": gates}});
+    let aws =
+        json!({"provider": "aws", "settings": {"clusterName": "demo", "featureGates": gates}});
+    let rights = [kwok, aws].map(|values| Rights::of(&rendered(values), "kube-system", "plimsoll"));
+    for right in rights.into_iter().flat_map(|rights| rights.0) {
         for part in [&right.group, &right.resource, &right.verb] {
             assert!(part != "*" && part != "secrets", "{right}");
         }

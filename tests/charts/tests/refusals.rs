@@ -86,8 +86,16 @@ const REFUSED: &[(&str, &str)] = &[
         "missing property 'name'",
     ),
     (
+        r#"{"provider": "azure"}"#,
+        "at '/provider': value must be one of 'kwok', 'aws'",
+    ),
+    (
         r#"{"provider": "aws"}"#,
-        "at '/provider': value must be 'kwok'",
+        "settings.clusterName is empty; expected the name of the cluster, by which the provider aws tags what it makes",
+    ),
+    (
+        r#"{"provider": "aws", "settings": {"clusterName": "{{ .Values.nameOverride }}"}}"#,
+        "settings.clusterName is empty",
     ),
     (
         r#"{"policies": ["rank=list-price"]}"#,
@@ -126,6 +134,22 @@ const TOLD: &[(&str, &str)] = &[
         "note: the provider kwok does not read settings.clusterName, settings.reservedENIs",
     ),
     (
+        r#"{"provider": "aws", "settings": {"clusterName": "demo", "reservedENIs": 1, "eksControlPlane": true, "awsFeatureGates": {"nodeClassCEL": true}}}"#,
+        "note: the provider aws does not read settings.eksControlPlane, settings.awsFeatureGates",
+    ),
+    (
+        r#"{"provider": "aws", "settings": {"clusterName": "demo"}}"#,
+        "warning: settings.interruptionQueue is empty: spot instances that are taken back, and planned work of EC2, are heard of when they happen",
+    ),
+    (
+        r#"{"provider": "aws", "settings": {"clusterName": "demo"}}"#,
+        "note: serviceAccount.annotations has no eks.amazonaws.com/role-arn: credentials have to come from elsewhere, such as EKS Pod Identity",
+    ),
+    (
+        r#"{"provider": "aws", "settings": {"clusterName": "demo"}, "serviceAccount": {"name": "nodes"}}"#,
+        "  system:serviceaccount:kube-system:nodes    for the audience sts.amazonaws.com",
+    ),
+    (
         r#"{"serviceMonitor": {"enabled": true}}"#,
         "warning: serviceMonitor.enabled is true, and the API server has no ServiceMonitors: none was made",
     ),
@@ -162,11 +186,18 @@ fn what_has_no_effect_and_what_keeps_it_from_starting_is_told() {
 /// Without a cluster there are no NodePools; nothing else is missing here.
 #[test]
 fn nothing_is_told_that_is_not_so() {
+    let on_aws = r#"{
+        "replicas": 1, "provider": "aws",
+        "settings": {"clusterName": "demo", "interruptionQueue": "demo", "isolatedVPC": true, "disableDryRun": true},
+        "serviceAccount": {"annotations": {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/r"}}
+    }"#;
     let notes = release(r#"{"replicas": 1}"#).notes().expect("told");
-    let said = notes
-        .lines()
-        .filter(|line| line.starts_with("warning:") || line.starts_with("note:"));
-    assert_eq!(said.count(), 1, "{notes}");
+    for notes in [&notes, &release(on_aws).notes().expect("told")] {
+        let said = notes
+            .lines()
+            .filter(|line| line.starts_with("warning:") || line.starts_with("note:"));
+        assert_eq!(said.count(), 1, "{notes}");
+    }
     let first = "deployment kube-system/plimsoll: 1 x plimsoll.dev/controller:";
     assert!(notes.starts_with(first), "{notes}");
 }

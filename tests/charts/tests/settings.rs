@@ -260,6 +260,32 @@ fn without_values_the_controller_is_told_the_defaults_and_nothing_else() {
     assert_eq!(container.command, ["plimsoll", "run", "--provider=kwok"]);
 }
 
+/// What the provider reads of its settings is named in its flags: `host/cli/src/flags/aws.rs`.
+#[test]
+fn on_aws_the_controller_is_told_what_it_reads() {
+    let settings = json!({
+        "clusterName": "demo", "clusterEndpoint": "https://demo.invalid", "clusterCABundle": "LS0t", "interruptionQueue": "demo",
+        "vmMemoryOverheadPercent": 0.05, "reservedENIs": 1, "isolatedVPC": true, "disableDryRun": true,
+    });
+    let container = container(json!({"provider": "aws", "settings": settings}));
+    assert_eq!(container.command, ["plimsoll", "run", "--provider=aws"]);
+    let flags = include_str!("../../../host/cli/src/flags/aws.rs");
+    let words = flags
+        .split_whitespace()
+        .map(|word| word.trim_end_matches('.'));
+    let is_variable = |word: &&str| {
+        word.contains('_')
+            && word
+                .bytes()
+                .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+    };
+    let read: Vec<&str> = words.filter(is_variable).collect();
+    assert_eq!(read.len(), 8, "{read:?}");
+    for variable in read {
+        assert!(container.environment.contains_key(variable), "{variable}");
+    }
+}
+
 #[test]
 fn gates_are_opened_and_shut_under_their_names() {
     let gates = |open: bool| {

@@ -47,11 +47,14 @@ impl Service {
         }
     }
 
-    /// The service that a header `Authorization` is signed for: `Credential=KEY/DATE/REGION/SERVICE/aws4_request`.
-    pub(crate) fn signed_for(authorization: &str) -> Option<Self> {
+    /// The service that a header `Authorization` is signed for, and the region: `Credential=KEY/DATE/REGION/SERVICE/aws4_request`.
+    pub(crate) fn signed_for(authorization: &str) -> Option<(Self, &str)> {
         let (_, scope) = authorization.split_once("Credential=")?;
-        let name = scope.split('/').nth(3)?;
-        Self::ALL.into_iter().find(|service| service.name() == name)
+        let (_, scope) = scope.split_once('/')?;
+        let mut parts = scope.split('/').skip(1);
+        let (region, name) = (parts.next()?, parts.next()?);
+        let service = Self::ALL.into_iter().find(|own| own.name() == name)?;
+        Some((service, region))
     }
 }
 

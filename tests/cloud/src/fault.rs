@@ -1,5 +1,7 @@
 //! Errors as services answer with them, and faults that tests script.
 
+use plimsoll_core::catalogue::CapacityType;
+
 use crate::call::Service;
 
 /// An error.
@@ -72,6 +74,8 @@ pub struct ScriptedFault {
     pub instance_type: Option<String>,
     /// Only calls about instances in this zone; otherwise as with the type.
     pub zone: Option<String>,
+    /// Only calls about instances that are paid for so; otherwise as with the type.
+    pub capacity_type: Option<CapacityType>,
     /// Calls that will still meet it.
     pub times: u32,
     /// Its consequence.
@@ -85,6 +89,7 @@ impl ScriptedFault {
             operation: operation.to_owned(),
             instance_type: None,
             zone: None,
+            capacity_type: None,
             times: 1,
             effect: Effect::Fails(fault),
         }
@@ -122,9 +127,24 @@ impl ScriptedFault {
         Self { zone, ..self }
     }
 
-    /// `true` if it is for some types or zones only.
+    /// The same for calls about instances that are paid for so alone: overrides of fleets.
+    #[must_use]
+    pub fn paid_for(self, capacity_type: CapacityType) -> Self {
+        let capacity_type = Some(capacity_type);
+        Self {
+            capacity_type,
+            ..self
+        }
+    }
+
+    /// `true` if it is for some types, zones or ways to pay only.
     pub(crate) fn is_narrow(&self) -> bool {
-        self.instance_type.is_some() || self.zone.is_some()
+        self.instance_type.is_some() || self.zone.is_some() || self.capacity_type.is_some()
+    }
+
+    /// `true` if it is for overrides of such a fleet.
+    pub(crate) fn is_paid_for(&self, capacity_type: CapacityType) -> bool {
+        self.capacity_type.is_none_or(|own| own == capacity_type)
     }
 
     /// `true` if it is for this type in this zone.

@@ -74,19 +74,22 @@ fn create(world: &mut World, name: &str, input: &Value) -> Result<Value, Fault> 
         let message = format!("Instance Profile {name} already exists.");
         return Err(Fault::new("EntityAlreadyExists", message).with_status(409));
     }
-    let tags = input["Tags"].as_array().into_iter().flatten();
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let tags: Tags = tags
-        .map(|tag| (text(&tag["Key"]), text(&tag["Value"])))
-        .collect();
     let profile = InstanceProfile {
         path: input["Path"].as_str().unwrap_or("/").to_owned(),
         role: None,
-        tags,
+        tags: tags_of(input),
     };
     let told = described(world, name, &profile);
     world.instance_profiles.insert(name.to_owned(), profile);
     Ok(json!({"InstanceProfile": told}))
+}
+
+/// Tags of a list `Tags` of an input.
+pub(crate) fn tags_of(input: &Value) -> Tags {
+    let tags = input["Tags"].as_array().into_iter().flatten();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    tags.map(|tag| (text(&tag["Key"]), text(&tag["Value"])))
+        .collect()
 }
 
 fn add_role(world: &mut World, name: &str, input: &Value) -> Result<Value, Fault> {

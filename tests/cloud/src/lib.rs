@@ -1,7 +1,7 @@
 //! A cloud on loopback for tests: the services of AWS that a node autoscaler calls, in their wire formats, as strict as the real ones.
 //!
 //! ```text
-//! request ─► service, by the credential's scope ─► input as a tree ─► rates, faults ─► World ─► answer as a tree ─► the service's format
+//! request ─► service, by the credential's scope ─► input as a tree ─► rates, rights, faults ─► World ─► answer as a tree ─► the service's format
 //! ```
 //!
 //! What a request changes is in [`World`], which tests read and change as well; every call is in a log with its input and outcome.
@@ -14,6 +14,7 @@ mod event;
 mod fault;
 mod form;
 mod iam;
+mod iam_policy;
 mod pricing;
 mod rate;
 mod server;
@@ -28,6 +29,7 @@ pub use call::{Call, Service};
 pub use clock::Clock;
 pub use event::Event;
 pub use fault::{Effect, Fault, ScriptedFault};
+pub use iam_policy::{AskedRight, Policy, PolicyError};
 pub use rate::{Rate, usual_rates};
 pub use server::{Cloud, Options};
 pub use world::{

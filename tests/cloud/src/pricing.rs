@@ -9,6 +9,8 @@ use crate::world::{CapacityPool, World, dollars};
 
 /// Products of an answer at most.
 const PAGE: usize = 100;
+/// Family of whole machines.
+const BARE_METAL: &str = "Compute Instance (bare metal)";
 
 pub(crate) fn answer(world: &World, operation: &str, input: &Value) -> Result<Value, Fault> {
     if operation != "GetProducts" {
@@ -25,15 +27,20 @@ pub(crate) fn answer(world: &World, operation: &str, input: &Value) -> Result<Va
             Fault::new("InvalidNextTokenException", message)
         })?,
     };
-    let most = input["MaxResults"]
-        .as_u64()
-        .and_then(|most| usize::try_from(most).ok());
-    let most = most.unwrap_or(PAGE).min(PAGE);
-    let products = world.instance_types().filter_map(|own| product(world, own));
-    let mut found = products.filter(|product| passes(&product["product"], &input["Filters"]));
-    let page: Vec<Value> = found.by_ref().skip(from).take(most).collect();
+    let most = match &input["MaxResults"] {
+        Value::Null => PAGE,
+        asked => {
+            let most = asked.as_u64().and_then(|most| usize::try_from(most).ok());
+            let most = most.filter(|most| (1..=PAGE).contains(most));
+            most.ok_or_else(|| {
+                let message = format!("MaxResults is {asked}; expected 1 to {PAGE}");
+                Fault::new("InvalidParameterException", message)
+            })?
+        }
+    };
+    let mut found = items(world, &input["Filters"]).into_iter();
+    let texts: Vec<String> = found.by_ref().skip(from).take(most).collect();
     let is_more = found.next().is_some();
-    let texts: Vec<String> = page.iter().map(Value::to_string).collect();
     let mut answer = json!({"FormatVersion": "aws_v1", "PriceList": texts});
     if is_more {
         answer["NextToken"] = json!((from + most).to_string());
@@ -41,12 +48,28 @@ pub(crate) fn answer(world: &World, operation: &str, input: &Value) -> Result<Va
     Ok(answer)
 }
 
+/// Items that filters choose. Texts that a test has put in their place need not be JSON: the family that is asked for chooses among them.
+fn items(world: &World, filters: &Value) -> Vec<String> {
+    if let Some([machines, bare_metal]) = &world.price_items {
+        let metal = json!({"productFamily": BARE_METAL, "attributes": {}});
+        let family = filters.as_array().into_iter().flatten();
+        let family: Vec<&Value> = family
+            .filter(|filter| filter["Field"] == "productFamily")
+            .collect();
+        let is_metal = passes(&metal, &json!(family));
+        return if is_metal { bare_metal } else { machines }.clone();
+    }
+    let products = world.instance_types().filter_map(|own| product(world, own));
+    let found = products.filter(|product| passes(&product["product"], filters));
+    found.map(|product| product.to_string()).collect()
+}
+
 /// A type as a product; `None` if it has no price. Bare metal is listed for dedicated tenancy.
 fn product(world: &World, own: &InstanceType) -> Option<Value> {
     let pool = CapacityPool::new(own.name, "", CapacityType::OnDemand);
     let price = dollars(world.price(&pool)?);
     let (family, tenancy) = if own.is_bare_metal() {
-        ("Compute Instance (bare metal)", "Dedicated")
+        (BARE_METAL, "Dedicated")
     } else {
         ("Compute Instance", "Shared")
     };
@@ -152,6 +175,27 @@ mod tests {
             products[0]["product"]["attributes"]["instanceType"],
             "m5.metal"
         );
+    }
+
+    #[test]
+    fn texts_of_a_test_come_page_by_page_as_they_are() {
+        let mut world = World::new();
+        let machines = (0..101).map(|number| format!("{{{number}")).collect();
+        world.price_items = Some([machines, vec!["bare".to_owned()]]);
+        let mut input = asked(&[("productFamily", "Compute Instance")]);
+        input["MaxResults"] = json!(100);
+        let told = answer(&world, "GetProducts", &input).expect("products");
+        assert_eq!(told["PriceList"].as_array().map(Vec::len), Some(100));
+        input["NextToken"] = told["NextToken"].clone();
+        let told = answer(&world, "GetProducts", &input).expect("products");
+        assert_eq!(told["PriceList"], json!(["{100"]));
+        assert!(told["NextToken"].is_null());
+        let metal = asked(&[("productFamily", BARE_METAL)]);
+        let told = answer(&world, "GetProducts", &metal).expect("products");
+        assert_eq!(told["PriceList"], json!(["bare"]));
+        input["MaxResults"] = json!(101);
+        let refused = answer(&world, "GetProducts", &input).expect_err("too many");
+        assert_eq!(refused.code, "InvalidParameterException");
     }
 
     #[test]

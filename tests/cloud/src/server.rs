@@ -22,7 +22,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::call::{Call, Service};
 use crate::fault::{Effect, Fault};
 use crate::world::World;
-use crate::{ec2, eks, iam, pricing, sqs, ssm, sts, wire};
+use crate::{ec2, eks, iam, iam_policy, pricing, sqs, ssm, sts, wire};
 
 /// Most bytes of a request.
 const MOST_BYTES: usize = 1 << 20;
@@ -159,6 +159,8 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
 /// A request, read.
 struct Asked {
     service: Service,
+    /// The region that it is signed for.
+    region: String,
     operation: String,
     input: Value,
     /// Where the client believes the server to be.
@@ -176,7 +178,7 @@ async fn answer(
         let words = "the request was cut or is too large";
         return Ok(wire::plain(StatusCode::BAD_REQUEST, words));
     };
-    let Some(service) = signed_for(&head.headers) else {
+    let Some((service, region)) = signed_for(&head.headers) else {
         let words = "the request is signed for no service that is served here";
         return Ok(wire::plain(StatusCode::FORBIDDEN, words));
     };
@@ -186,6 +188,7 @@ async fn answer(
     let host = host.and_then(|host| host.to_str().ok()).unwrap_or_default();
     let asked = Asked {
         service,
+        region: region.to_owned(),
         operation,
         input,
         host: host.to_owned(),
@@ -200,7 +203,7 @@ async fn answer(
     Ok(response)
 }
 
-fn signed_for(headers: &HeaderMap) -> Option<Service> {
+fn signed_for(headers: &HeaderMap) -> Option<(Service, &str)> {
     let authorization = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
     Service::signed_for(authorization)
 }
@@ -213,6 +216,10 @@ impl Shared {
             let world = &mut self.lock().world;
             if !world.take_token(operation) {
                 return (Err(Fault::throttled(asked.service)), false);
+            }
+            let signed = (asked.service, asked.region.as_str());
+            if let Some(denied) = iam_policy::denial(world, signed, operation, input) {
+                return (Err(denied), false);
             }
             let subjects = ec2::subjects(world, operation, input);
             world.take_fault(operation, |fault| {

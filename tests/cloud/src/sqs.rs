@@ -63,7 +63,7 @@ pub(crate) fn next_due(world: &World, input: &Value) -> Option<Duration> {
 }
 
 /// The name at the end of a queue's URL.
-fn queue_name(input: &Value) -> &str {
+pub(crate) fn queue_name(input: &Value) -> &str {
     let url = input["QueueUrl"].as_str().unwrap_or_default();
     url.rsplit('/').next().unwrap_or_default()
 }

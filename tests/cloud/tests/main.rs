@@ -4,4 +4,5 @@ mod client;
 mod faults;
 mod instances;
 mod queues;
+mod rights;
 mod services;

@@ -27,9 +27,19 @@ pub(crate) fn find() -> Result<Programs, LabError> {
     placed.collect()
 }
 
+/// Builds the programs of a control plane where the cache has none, which takes minutes, so that a lab can start where no network is.
+pub fn build() -> Result<(), LabError> {
+    find().map(drop)
+}
+
 /// Path of the incumbent's controller with its KWOK provider, which listens on loopback alone. Blocks for minutes the first time.
 pub fn incumbent() -> Result<PathBuf, LabError> {
     place(&built("karpenter.sh")?, "karpenter")
+}
+
+/// Path of the incumbent's AWS controller, unmodified, so that it listens on every address. Blocks for minutes the first time.
+pub fn incumbent_on_aws() -> Result<PathBuf, LabError> {
+    place(&built("karpenter-aws.sh")?, "karpenter-aws")
 }
 
 /// Variables, as `NAME=value`, that the incumbent's controller cannot do without outside a cluster; ours reads the same.

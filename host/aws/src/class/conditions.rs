@@ -10,8 +10,8 @@ pub(crate) enum Finding {
     Holds,
     /// It is not, for a reason in one word, and in a sentence.
     Fails(&'static str, String),
-    /// AWS did not say this time: what was said before of this generation stands.
-    Unchanged,
+    /// AWS did not say this time, and why, in words that may be empty: what was said before of this generation stands.
+    Unchanged(String),
 }
 
 /// Type of the condition that sums up the others.
@@ -38,23 +38,25 @@ pub(crate) fn conditions(
             observed_generation: generation,
         }
     };
+    let is_known = |own: &Condition, kind: &str| {
+        own.kind == kind && own.observed_generation == generation && own.status != "Unknown"
+    };
     let mut all: Vec<Condition> = findings
         .iter()
         .map(|(kind, finding)| match finding {
             Finding::Holds => said(kind, "True", kind, ""),
             Finding::Fails(reason, message) => said(kind, "False", reason, message),
-            Finding::Unchanged => match before
-                .iter()
-                .find(|own| own.kind == *kind && own.observed_generation == generation)
-            {
-                Some(own) => own.clone(),
-                None => said(
-                    kind,
-                    "Unknown",
-                    "AwaitingReconciliation",
-                    "object is awaiting reconciliation",
-                ),
-            },
+            Finding::Unchanged(words) => {
+                let waits = || {
+                    let words = match words.as_str() {
+                        "" => "object is awaiting reconciliation",
+                        words => words,
+                    };
+                    said(kind, "Unknown", "AwaitingReconciliation", words)
+                };
+                let known = before.iter().find(|own| is_known(own, kind));
+                known.cloned().unwrap_or_else(waits)
+            }
         })
         .collect();
     let unmet = |status: &str| {
@@ -109,7 +111,10 @@ mod tests {
         let fails = || Finding::Fails("SubnetsNotFound", "none".to_owned());
         let first = conditions(
             &[],
-            &[("SubnetsReady", fails()), ("AMIsReady", Finding::Unchanged)],
+            &[
+                ("SubnetsReady", fails()),
+                ("AMIsReady", Finding::Unchanged(String::new())),
+            ],
             Some(1),
             &at(1),
         );
@@ -123,13 +128,13 @@ mod tests {
             &first,
             &[
                 ("SubnetsReady", Finding::Holds),
-                ("AMIsReady", Finding::Unchanged),
+                ("AMIsReady", Finding::Unchanged("denied".to_owned())),
             ],
             Some(2),
             &at(2),
         );
         let expected = [
-            "AMIsReady=Unknown AwaitingReconciliation \"object is awaiting reconciliation\" Some(1)",
+            "AMIsReady=Unknown AwaitingReconciliation \"denied\" Some(1)",
             "Ready=Unknown ReconcilingDependents \"AMIsReady=Unknown\" Some(2)",
             "SubnetsReady=True SubnetsReady \"\" Some(2)",
         ];

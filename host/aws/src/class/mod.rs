@@ -1,8 +1,10 @@
 //! EC2NodeClasses: what they say, what it stands for, and how they are.
 
 pub(crate) mod conditions;
+pub(crate) mod dry_run;
 pub(crate) mod family;
 pub(crate) mod hash;
 pub(crate) mod reconcile;
 pub(crate) mod retire;
+mod sample_claim;
 pub mod tags;

@@ -10,6 +10,7 @@ use plimsoll_api::kinds::{Ec2NodeClass, Ec2NodeClassSpec, Ec2NodeClassStatus, Im
 use plimsoll_core::catalogue::Subnet;
 
 use super::conditions::{Finding, conditions};
+use super::dry_run::Refusal;
 use super::family::Family;
 use super::tags;
 use crate::client::{CallError, Clients};
@@ -24,10 +25,26 @@ use crate::user_data::ClusterAccess;
 
 /// From one look at AWS to the next: the incumbent's for subnets, the shortest of all.
 const REFRESH: Duration = Duration::from_mins(1);
+/// Type of the condition that launches would succeed.
+const VALIDATED: &str = "ValidationSucceeded";
 /// After a call that failed.
 const RETRY: Duration = Duration::from_secs(15);
 
 /// A class after a look at AWS.
+#[derive(Debug)]
+pub struct Looked {
+    /// Its status, with the conditions as they were.
+    pub status: Ec2NodeClassStatus,
+    /// Free addresses of its subnets.
+    pub free: Vec<Subnet>,
+    /// Calls that failed.
+    pub failed: Vec<CallError>,
+    findings: Vec<(&'static str, Finding)>,
+    generation: Option<i64>,
+    now: Timestamp,
+}
+
+/// A class that was looked at, with its conditions.
 #[derive(Debug)]
 pub struct Reconciled {
     /// Its status.
@@ -41,12 +58,12 @@ pub struct Reconciled {
 }
 
 /// Looks at AWS for a class, at a time.
-pub async fn reconcile(
+pub async fn look(
     class: &Ec2NodeClass,
     cluster: &ClusterAccess,
     clients: &Clients,
     now: plimsoll_core::time::Timestamp,
-) -> Reconciled {
+) -> Looked {
     let now = Timestamp::from_millisecond(now.millis()).unwrap_or_default();
     let mut look = Look {
         class,
@@ -63,20 +80,47 @@ pub async fn reconcile(
         ("SecurityGroupsReady", look.security_groups().await),
         ("InstanceProfileReady", look.profile().await),
     ];
-    findings.push(("ValidationSucceeded", validated(class, cluster, &findings)));
-    let Look {
-        mut status,
-        free,
-        failed,
-        ..
-    } = look;
-    let generation = class.metadata.generation;
-    status.conditions = conditions(&status.conditions, &findings, generation, &Time(now));
-    Reconciled {
-        status,
-        free,
-        again: if failed.is_empty() { REFRESH } else { RETRY },
-        failed,
+    findings.push((VALIDATED, validated(class, cluster, &findings)));
+    for (kind, field) in NOT_LAUNCHED_INTO {
+        findings.push((kind, named_in(&class.spec, field)));
+    }
+    Looked {
+        status: look.status,
+        free: look.free,
+        failed: look.failed,
+        findings,
+        generation: class.metadata.generation,
+        now,
+    }
+}
+
+impl Looked {
+    /// `true` if nothing is wrong with it so far: then it is tried out.
+    pub fn is_sound(&self) -> bool {
+        let mut findings = self.findings.iter();
+        findings.all(|(_, finding)| *finding == Finding::Holds)
+    }
+
+    /// The class with its conditions; a launch that was tried out was refused so, if it was.
+    pub fn conclude(mut self, refusal: Option<Refusal>) -> Reconciled {
+        if let Some(Refusal { reason, message }) = refusal {
+            self.findings.retain(|(kind, _)| *kind != VALIDATED);
+            self.findings
+                .push((VALIDATED, Finding::Fails(reason, message)));
+        }
+        let before = &self.status.conditions;
+        let conditions = conditions(before, &self.findings, self.generation, &Time(self.now));
+        self.status.conditions = conditions;
+        Reconciled {
+            status: self.status,
+            free: self.free,
+            again: if self.failed.is_empty() {
+                REFRESH
+            } else {
+                RETRY
+            },
+            failed: self.failed,
+        }
     }
 }
 
@@ -97,8 +141,17 @@ impl<'a> Look<'a> {
     }
 
     fn unchanged(&mut self, error: CallError) -> Finding {
+        // Without the message: EC2 words the same denial differently each time.
+        let words = match (error.code.as_str(), error.class()) {
+            ("", _) => format!("{}: no answer", error.action),
+            (code, ErrorClass::Denied) => format!(
+                "{}: {code}; expected the controller's role to be allowed it, as the policies of the chart say",
+                error.action
+            ),
+            (code, _) => format!("{}: {code}", error.action),
+        };
         self.failed.push(error);
-        Finding::Unchanged
+        Finding::Unchanged(words)
     }
 
     async fn subnets(&mut self) -> Finding {
@@ -278,6 +331,29 @@ fn nothing(
     )
 }
 
+/// Conditions of things that a class may name and that nothing is launched into yet, with the field that names them.
+const NOT_LAUNCHED_INTO: [(&str, &str); 2] = [
+    (
+        "CapacityReservationsReady",
+        "capacityReservationSelectorTerms",
+    ),
+    ("PlacementGroupReady", "placementGroupSelector"),
+];
+
+/// A class that does not name something has all that it asks for.
+fn named_in(spec: &Ec2NodeClassSpec, field: &str) -> Finding {
+    let written = serde_json::to_value(spec).unwrap_or_default();
+    match written.get(field) {
+        Some(named) if !named.is_null() && named != &serde_json::json!([]) => {
+            let words = format!(
+                "spec.{field} is {named}; nothing is launched into these yet, expected none"
+            );
+            Finding::Fails("NotSupported", words)
+        }
+        _ => Finding::Holds,
+    }
+}
+
 /// What a launch would be refused for, as far as the class alone says it.
 fn validated(
     class: &Ec2NodeClass,
@@ -319,9 +395,9 @@ fn validated(
     if !failed.is_empty() {
         return Finding::Fails("DependenciesNotReady", format!("not ready: {failed}"));
     }
-    let unknown = unmet(|finding| matches!(finding, Finding::Unchanged));
+    let unknown = unmet(|finding| matches!(finding, Finding::Unchanged(_)));
     if !unknown.is_empty() {
-        return Finding::Unchanged;
+        return Finding::Unchanged(format!("not known yet: {unknown}"));
     }
     Finding::Holds
 }

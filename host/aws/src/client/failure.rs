@@ -37,6 +37,16 @@ impl CallError {
         }
     }
 
+    /// A call that was given up before it had an answer.
+    pub(super) fn unanswered(action: &'static str) -> Self {
+        Self {
+            action,
+            code: String::new(),
+            message: "it was given up before an answer came".to_owned(),
+            status: None,
+        }
+    }
+
     /// The way to deal with it.
     pub fn class(&self) -> ErrorClass {
         ErrorClass::of(&self.code, self.status)

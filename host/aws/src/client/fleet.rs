@@ -1,5 +1,7 @@
 //! Fleets.
 
+use aws_sdk_ec2::operation::create_fleet::CreateFleetOutput;
+use aws_sdk_ec2::operation::create_fleet::builders::CreateFleetFluentBuilder;
 use aws_sdk_ec2::types::{
     DefaultTargetCapacityType, FleetLaunchTemplateConfigRequest as ConfigRequest,
     FleetLaunchTemplateOverrides, FleetLaunchTemplateOverridesRequest as OverrideRequest,
@@ -9,6 +11,8 @@ use aws_sdk_ec2::types::{
     TargetCapacitySpecificationRequest,
 };
 
+use plimsoll_api::kinds::Tags;
+
 use super::template::tag_list;
 use super::{CallError, Clients};
 use crate::launch::fleet::{FleetAnswer, FleetError, FleetInstance, FleetRequest, Override};
@@ -16,6 +20,15 @@ use crate::launch::fleet::{FleetAnswer, FleetError, FleetInstance, FleetRequest,
 impl Clients {
     /// Gets instances. Asked again with the same token it answers the same.
     pub async fn create_fleet(&self, request: &FleetRequest) -> Result<FleetAnswer, CallError> {
+        let answer = self
+            .fleet_call(request)
+            .send()
+            .await
+            .map_err(CallError::of("ec2:CreateFleet"))?;
+        Ok(read(answer))
+    }
+
+    pub(super) fn fleet_call(&self, request: &FleetRequest) -> CreateFleetFluentBuilder {
         let kind = if request.is_spot {
             DefaultTargetCapacityType::Spot
         } else {
@@ -30,13 +43,6 @@ impl Clients {
             ResourceType::Volume,
             ResourceType::Fleet,
         ];
-        let tags = tagged.map(|kind| {
-            let tags = Some(tag_list(&request.tags));
-            TagSpecification::builder()
-                .resource_type(kind)
-                .set_tags(tags)
-                .build()
-        });
         let mut create = self
             .ec2
             .create_fleet()
@@ -45,41 +51,53 @@ impl Clients {
             .set_launch_template_configs(Some(request.templates.iter().map(config).collect()))
             .target_capacity_specification(capacity)
             .set_context(request.context.clone())
-            .set_tag_specifications(Some(tags.into()));
+            .set_tag_specifications(Some(specifications(tagged, &request.tags)));
         if request.is_spot {
             create = create.spot_options(spot(request.keeps_order));
         } else {
             create = create.on_demand_options(on_demand(request.keeps_order));
         }
-        let answer = create
-            .send()
-            .await
-            .map_err(CallError::of("ec2:CreateFleet"))?;
-        let instances = answer.instances.unwrap_or_default().into_iter();
-        let instances = instances.flat_map(|given| {
-            let overrides = overrides_of(given.launch_template_and_overrides);
-            let instance_type = given.instance_type.map(|own| own.as_str().to_owned());
-            let ids = given.instance_ids.unwrap_or_default().into_iter();
-            ids.map(move |id| FleetInstance {
-                id,
-                instance_type: instance_type.clone().unwrap_or_else(|| type_of(&overrides)),
-                zone: overrides.availability_zone.clone().unwrap_or_default(),
-                image: overrides.image_id.clone(),
-            })
-        });
-        let errors = answer.errors.unwrap_or_default().into_iter().map(|error| {
-            let overrides = overrides_of(error.launch_template_and_overrides);
-            FleetError {
-                code: error.error_code.unwrap_or_default(),
-                message: error.error_message.unwrap_or_default(),
-                instance_type: type_of(&overrides),
-                zone: overrides.availability_zone.unwrap_or_default(),
-            }
-        });
-        Ok(FleetAnswer {
-            instances: instances.collect(),
-            errors: errors.collect(),
+        create
+    }
+}
+
+/// Tags of each of these kinds of resources.
+pub(super) fn specifications(kinds: [ResourceType; 3], tags: &Tags) -> Vec<TagSpecification> {
+    let of_kind = |kind: ResourceType| {
+        let tags = Some(tag_list(tags));
+        TagSpecification::builder()
+            .resource_type(kind)
+            .set_tags(tags)
+            .build()
+    };
+    kinds.map(of_kind).into()
+}
+
+fn read(answer: CreateFleetOutput) -> FleetAnswer {
+    let instances = answer.instances.unwrap_or_default().into_iter();
+    let instances = instances.flat_map(|given| {
+        let overrides = overrides_of(given.launch_template_and_overrides);
+        let instance_type = given.instance_type.map(|own| own.as_str().to_owned());
+        let ids = given.instance_ids.unwrap_or_default().into_iter();
+        ids.map(move |id| FleetInstance {
+            id,
+            instance_type: instance_type.clone().unwrap_or_else(|| type_of(&overrides)),
+            zone: overrides.availability_zone.clone().unwrap_or_default(),
+            image: overrides.image_id.clone(),
         })
+    });
+    let errors = answer.errors.unwrap_or_default().into_iter().map(|error| {
+        let overrides = overrides_of(error.launch_template_and_overrides);
+        FleetError {
+            code: error.error_code.unwrap_or_default(),
+            message: error.error_message.unwrap_or_default(),
+            instance_type: type_of(&overrides),
+            zone: overrides.availability_zone.unwrap_or_default(),
+        }
+    });
+    FleetAnswer {
+        instances: instances.collect(),
+        errors: errors.collect(),
     }
 }
 

@@ -3,7 +3,9 @@
 use aws_sdk_ec2::types::{Filter, Instance as Described, InstanceStateName};
 use plimsoll_api::kinds::Tags;
 use plimsoll_core::time::Timestamp;
+use tokio::time::sleep;
 
+use super::batch::{Batch, WINDOW};
 use super::template::tag_list;
 use super::{CallError, Clients};
 use crate::error::ErrorClass;
@@ -11,6 +13,12 @@ use crate::instance::Instance;
 
 /// Entries of a list at once.
 const PAGE: i32 = 1_000;
+/// Instances that one question for some may name: as many as a filter takes.
+const READ: usize = 200;
+/// Instances that one call may end: the incumbent's number.
+const END: usize = 500;
+const DESCRIBE: &str = "ec2:DescribeInstances";
+const TERMINATE: &str = "ec2:TerminateInstances";
 /// States of instances that there are; one that is terminated is no more.
 const THERE: [InstanceStateName; 5] = [
     InstanceStateName::Pending,
@@ -19,6 +27,11 @@ const THERE: [InstanceStateName; 5] = [
     InstanceStateName::Stopped,
     InstanceStateName::ShuttingDown,
 ];
+
+/// Those who ask about one instance.
+pub(super) type Reads = Batch<String, Result<Option<Instance>, CallError>>;
+/// Those who ask for the end of one.
+pub(super) type Ends = Batch<String, Result<(), CallError>>;
 
 impl Clients {
     /// Instances with all of these tags; a tag without a value may have any.
@@ -35,44 +48,90 @@ impl Clients {
         };
         let mut filters: Vec<Filter> = tags.iter().map(filter).collect();
         filters.push(state_filter());
+        self.described(filters).await
+    }
+
+    /// One instance; `None` where it is no more. Those who ask at once are answered by one call.
+    pub async fn instance(&self, id: &str) -> Result<Option<Instance>, CallError> {
+        let (answer, is_first) = self.reads.join(id.to_owned());
+        if is_first {
+            let own = self.clone();
+            tokio::spawn(async move { own.read_together().await });
+        }
+        let lost = |_| Err(CallError::unanswered(DESCRIBE));
+        answer.await.unwrap_or_else(lost)
+    }
+
+    async fn read_together(self) {
+        sleep(WINDOW).await;
+        for asking in self.reads.take(READ) {
+            let ids: Vec<String> = asking.iter().map(|(id, _)| id.clone()).collect();
+            let found = self.instances_of(ids).await;
+            for (id, answer) in asking {
+                let own = found.as_ref().map_err(CallError::clone).map(|found| {
+                    let mut found = found.iter();
+                    found.find(|own| own.id == id).cloned()
+                });
+                // Whoever has given up waiting needs no answer.
+                drop(answer.send(own));
+            }
+        }
+    }
+
+    /// Those of these instances that are there. Unlike a question for ids, one that filters by them does not fail for those that are not.
+    async fn instances_of(&self, ids: Vec<String>) -> Result<Vec<Instance>, CallError> {
+        let by_id = Filter::builder().name("instance-id").set_values(Some(ids));
+        self.described(vec![by_id.build(), state_filter()]).await
+    }
+
+    async fn described(&self, filters: Vec<Filter>) -> Result<Vec<Instance>, CallError> {
         let pages = self.ec2.describe_instances().set_filters(Some(filters));
         let found = pages.into_paginator().page_size(PAGE).items().send();
         let found: Result<Vec<_>, _> = found.collect().await;
-        let reservations = found
-            .map_err(CallError::of("ec2:DescribeInstances"))?
-            .into_iter();
+        let reservations = found.map_err(CallError::of(DESCRIBE))?.into_iter();
         let instances =
             reservations.flat_map(|reservation| reservation.instances.unwrap_or_default());
         Ok(instances.filter_map(read).collect())
     }
 
-    /// One instance; `None` where it is no more.
-    pub async fn instance(&self, id: &str) -> Result<Option<Instance>, CallError> {
-        let asked = self
-            .ec2
-            .describe_instances()
-            .instance_ids(id)
-            .filters(state_filter())
-            .send()
-            .await;
-        match asked.map_err(CallError::of("ec2:DescribeInstances")) {
-            Ok(answer) => {
-                let mut reservations = answer.reservations.unwrap_or_default().into_iter();
-                let instances = reservations.next().and_then(|own| own.instances);
-                Ok(instances.into_iter().flatten().find_map(read))
+    /// Asks an instance to end. Those who ask at once are answered by one call.
+    pub async fn terminate(&self, id: &str) -> Result<(), CallError> {
+        let (answer, is_first) = self.ends.join(id.to_owned());
+        if is_first {
+            let own = self.clone();
+            tokio::spawn(async move { own.end_together().await });
+        }
+        let lost = |_| Err(CallError::unanswered(TERMINATE));
+        answer.await.unwrap_or_else(lost)
+    }
+
+    async fn end_together(self) {
+        sleep(WINDOW).await;
+        for asking in self.ends.take(END) {
+            let ids: Vec<String> = asking.iter().map(|(id, _)| id.clone()).collect();
+            let ended = self.end(ids).await;
+            // One that may not be ended, or is no more, fails the call for all: then each is asked for by itself.
+            let is_refused = ended.as_ref().is_err_and(|error| error.status.is_some());
+            let by_itself = is_refused && asking.len() > 1;
+            for (id, answer) in asking {
+                let own = if by_itself {
+                    self.end(vec![id]).await
+                } else {
+                    ended.clone()
+                };
+                let own = match own {
+                    Err(error) if error.class() != ErrorClass::NotFound => Err(error),
+                    _ => Ok(()),
+                };
+                drop(answer.send(own));
             }
-            Err(error) if error.class() == ErrorClass::NotFound => Ok(None),
-            Err(error) => Err(error),
         }
     }
 
-    /// Asks an instance to end.
-    pub async fn terminate(&self, id: &str) -> Result<(), CallError> {
-        let asked = self.ec2.terminate_instances().instance_ids(id).send().await;
-        match asked.map_err(CallError::of("ec2:TerminateInstances")) {
-            Err(error) if error.class() != ErrorClass::NotFound => Err(error),
-            _ => Ok(()),
-        }
+    async fn end(&self, ids: Vec<String>) -> Result<(), CallError> {
+        let end = self.ec2.terminate_instances();
+        let asked = end.set_instance_ids(Some(ids)).send().await;
+        asked.map(drop).map_err(CallError::of(TERMINATE))
     }
 
     /// Puts tags on an instance.

@@ -1,15 +1,21 @@
 //! The calls that are made to AWS, each once: what is asked and answered is in values of our own.
 
+mod batch;
+mod dry_run;
 mod failure;
 mod fleet;
+mod health;
 mod identity;
 mod images;
 mod instances;
+mod list_prices;
 mod network;
 mod prices;
 mod queue;
 mod template;
+mod types;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use aws_config::timeout::TimeoutConfig;
@@ -21,7 +27,10 @@ use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 pub use failure::CallError;
 pub use queue::{Queue, Received};
 
+use self::instances::{Ends, Reads};
+
 use crate::error::ErrorClass;
+use crate::list_prices::endpoint_region;
 
 /// The longest that a call may take, retries and all: the incumbent's.
 const LONGEST: Duration = Duration::from_mins(4);
@@ -33,8 +42,11 @@ pub struct Clients {
     ec2: aws_sdk_ec2::Client,
     eks: aws_sdk_eks::Client,
     iam: aws_sdk_iam::Client,
+    pricing: aws_sdk_pricing::Client,
     sqs: aws_sdk_sqs::Client,
     ssm: aws_sdk_ssm::Client,
+    reads: Arc<Reads>,
+    ends: Arc<Ends>,
 }
 
 /// Why there are no clients.
@@ -86,13 +98,18 @@ impl Clients {
     }
 
     pub(crate) fn new(config: &SdkConfig, region: String) -> Self {
+        let pricing = aws_sdk_pricing::config::Builder::from(config);
+        let pricing = pricing.region(Region::new(endpoint_region(&region)));
         Self {
             region,
             ec2: aws_sdk_ec2::Client::new(config),
             eks: aws_sdk_eks::Client::new(config),
             iam: aws_sdk_iam::Client::new(config),
+            pricing: aws_sdk_pricing::Client::from_conf(pricing.build()),
             sqs: aws_sdk_sqs::Client::new(config),
             ssm: aws_sdk_ssm::Client::new(config),
+            reads: Arc::default(),
+            ends: Arc::default(),
         }
     }
 

@@ -82,7 +82,7 @@ pub(crate) fn draft(
     }
     if groups.is_empty() {
         let offerings = options.iter().map(LaunchOption::offering).collect();
-        return Err(Reason::InsufficientCapacity(offerings));
+        return Err(Reason::out_of_stock(offerings));
     }
     let template = |group: &Group| template(class, cluster, claim, group, capacity_type, &tags);
     let templates = groups
@@ -391,7 +391,7 @@ mod tests {
         let refused =
             draft(&sample::class(&json!({})), &sample::cluster(), &nowhere).expect_err("no subnet");
         assert!(
-            matches!(&refused, Reason::InsufficientCapacity(out) if out.len() == 1),
+            matches!(&refused, Reason::InsufficientCapacity { offerings, .. } if offerings.len() == 1),
             "{refused:?}"
         );
     }

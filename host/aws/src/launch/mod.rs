@@ -3,4 +3,5 @@
 pub(crate) mod deal;
 pub(crate) mod draft;
 pub(crate) mod fleet;
+pub(crate) mod kept;
 pub(crate) mod template;

@@ -1,22 +1,23 @@
 //! Calls on a cloud on loopback: nothing is launched twice, nothing is lost, nothing of others is ended.
 
-use std::time::Duration;
+mod crashes;
+mod denied;
+mod permissions;
 
-use aws_config::Region;
-use aws_sdk_ec2::config::Credentials;
+use std::time::{Duration, Instant};
+
 use plimsoll_api::kinds::Ec2NodeClass;
 use plimsoll_cloud::{
     CapacityPool, Cloud, Fault, Instance as CloudInstance, Options, ScriptedFault, World,
 };
 use plimsoll_core::catalogue::CapacityType::{self, OnDemand, Spot};
+use plimsoll_core::ids::LaunchToken;
 use plimsoll_core::time::Timestamp;
 use plimsoll_ec2_facts::Share;
-use plimsoll_ec2_facts::catalogue::SpotQuotes;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::class::reconcile::{Reconciled, reconcile};
-use crate::client::loader;
+use crate::class::reconcile::{Reconciled, look};
 use crate::sample;
 use crate::served::{Market, NodeSettings};
 
@@ -50,11 +51,7 @@ impl Scene {
         let cloud = Cloud::start(Options { port: 0, world })
             .await
             .expect("a cloud");
-        let config = loader("0.0.0").endpoint_url(cloud.url());
-        let config = config.region(Region::new("us-east-1"));
-        let key = Credentials::new("key", "secret", None, None, "test");
-        let config = config.credentials_provider(key).load().await;
-        let clients = Clients::new(&config, "us-east-1".to_owned());
+        let clients = sample::clients(&cloud).await;
         let cluster = ClusterAccess {
             kubernetes: "1.36".to_owned(),
             ..sample::cluster()
@@ -68,17 +65,16 @@ impl Scene {
     }
 
     async fn reconciled(&self, class: &Ec2NodeClass) -> Reconciled {
-        reconcile(class, &self.ec2.cluster(), self.ec2.clients(), NOW).await
+        look(class, &self.ec2.cluster(), self.ec2.clients(), NOW)
+            .await
+            .conclude(None)
     }
 
     /// From now on the class has these fields.
     async fn serve(&self, spec: &Value) {
         let mut class = class(spec);
         class.status = Some(self.reconciled(&class).await.status);
-        let market = Market {
-            region: "us-east-1",
-            spot: &SpotQuotes::default(),
-        };
+        let market = Market::of_tables("us-east-1");
         let nodes = NodeSettings {
             memory_overhead: Share::from_parts_per_million(75_000),
             reserved_interfaces: 0,
@@ -219,7 +215,7 @@ async fn a_launch_gives_each_claim_an_instance_and_the_same_ones_when_it_is_repe
         label("karpenter.k8s.aws/instance-tenancy").as_deref(),
         Some("default")
     );
-    assert_eq!(machine.annotations.len(), 2);
+    assert_eq!(machine.annotations.len(), 3);
 }
 
 #[tokio::test]
@@ -271,13 +267,34 @@ async fn offerings_that_are_sold_out_are_named_and_others_are_bought() {
     let given = claims(scene.launch(&two(Spot)).await);
     assert_eq!(ids(&given).len(), 2);
     assert!(scene.instances().iter().all(|own| own.zone == "us-east-1b"));
+    let failed = scene.ec2.take_failures();
+    let [
+        CallFailure::Launch {
+            zone,
+            zone_id,
+            capacity_type,
+            ..
+        },
+    ] = &failed[..]
+    else {
+        unreachable!("{failed:?}")
+    };
+    assert_eq!(
+        (zone.as_str(), zone_id.as_str(), *capacity_type),
+        ("us-east-1a", "use1-az1", Spot)
+    );
+    assert_eq!(scene.ec2.take_failures(), [], "each is counted once");
     scene
         .cloud
         .with(|world| world.set_stock(none("us-east-1b"), 0));
     let mut next = two(Spot);
     next.batch.token = "00ab-1".into();
     let refused = claims(scene.launch(&next).await);
-    let [ClaimLaunch::Refused(Reason::InsufficientCapacity(out)), _] = &refused[..] else {
+    let [
+        ClaimLaunch::Refused(Reason::InsufficientCapacity { offerings: out, .. }),
+        _,
+    ] = &refused[..]
+    else {
         unreachable!("{refused:?}")
     };
     let zones: Vec<&str> = out.iter().map(|key| &*key.zone).collect();
@@ -392,4 +409,83 @@ async fn instances_are_listed_with_their_token_and_their_drift_and_named_once() 
         calls.filter(|call| call.operation == "CreateTags").count(),
         1
     );
+}
+
+#[tokio::test]
+async fn launch_templates_that_nobody_uses_are_deleted_and_made_again_when_they_are_needed() {
+    let scene = Scene::new().await;
+    let launch = async |attempt: u32| {
+        let mut request = two(OnDemand);
+        request.batch.token = format!("00ab-{attempt}").as_str().into();
+        assert_eq!(ids(&claims(scene.launch(&request).await)).len(), 2);
+    };
+    let templates = || scene.cloud.with(|world| world.launch_templates.len());
+    let asked = || {
+        let calls = scene.cloud.calls().into_iter();
+        let asked = calls.filter(|call| call.operation == "DescribeLaunchTemplates");
+        asked.count()
+    };
+    launch(0).await;
+    let before = asked();
+    launch(1).await;
+    assert_eq!((templates(), asked()), (1, before), "it is known");
+    let now = Instant::now();
+    let later = now + Duration::from_mins(2);
+    scene.ec2.delete_unused_templates(now).await.expect("done");
+    assert_eq!(templates(), 1);
+    scene
+        .ec2
+        .delete_unused_templates(later)
+        .await
+        .expect("done");
+    assert_eq!(templates(), 0);
+    launch(2).await;
+    // Somebody else deletes it.
+    scene.cloud.with(|world| world.launch_templates.clear());
+    launch(3).await;
+    assert_eq!(templates(), 1);
+
+    // The next process finds what this one leaves behind.
+    let next = Ec2::new(scene.ec2.clients().clone(), (*scene.ec2.cluster()).clone());
+    next.delete_unused_templates(later).await.expect("done");
+    assert_eq!(templates(), 1, "nothing is known of it");
+    next.find_templates().await.expect("found");
+    next.delete_unused_templates(later).await.expect("done");
+    assert_eq!(templates(), 0);
+}
+
+#[tokio::test]
+async fn instances_that_end_at_once_are_ended_by_one_call_and_one_that_may_not_keeps_none_back() {
+    let scene = Scene::new().await;
+    let options = two(OnDemand).options;
+    let given = claims(
+        scene
+            .launch(&sample::request(&["a", "b", "c"], options))
+            .await,
+    );
+    scene
+        .cloud
+        .with(|world| world.delays.terminated = Duration::from_secs(30));
+    let end = async |id: &String| {
+        let instance = ProviderId::from(id.as_str());
+        scene.ec2.call(&CloudCall::Terminate { instance }).await
+    };
+    let calls = |operation: &str| {
+        let calls = scene.cloud.calls().into_iter();
+        calls.filter(|call| call.operation == operation).count()
+    };
+    let (ids, reads) = (ids(&given), calls("DescribeInstances"));
+    // One of them is gone by the time of the call.
+    let gone = Fault::new(
+        "InvalidInstanceID.NotFound",
+        "The instance ID does not exist",
+    );
+    let fault = ScriptedFault::error("TerminateInstances", gone);
+    scene.cloud.with(|world| world.faults.push(fault));
+    let outcomes = tokio::join!(end(&ids[0]), end(&ids[1]), end(&ids[2]));
+    let ending = Outcome::Done(Answer::Ending);
+    assert_eq!(outcomes, (ending.clone(), ending.clone(), ending));
+    assert_eq!(calls("DescribeInstances"), reads + 1);
+    assert_eq!(calls("TerminateInstances"), 4, "all at once, then each");
+    assert!(scene.instances().iter().all(|own| own.ends.is_some()));
 }

@@ -4,6 +4,7 @@
 //! is no event is told apart from these, since somebody sends it by mistake.
 
 use k8s_openapi::jiff;
+use plimsoll_core::lifecycle::Interruption;
 use plimsoll_core::time::Timestamp;
 use serde::Deserialize;
 use thiserror::Error;
@@ -11,50 +12,18 @@ use thiserror::Error;
 /// The content of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The kind of what is going to happen.
-    pub kind: MessageKind,
+    /// The word on them; `None` where it says nothing to us.
+    pub says: Option<Interruption>,
     /// Ids of the instances, in the order of the message; none where it says nothing to us.
     pub instances: Vec<String>,
     /// When it was sent, by itself; `None` where it says no time.
     pub sent: Option<Timestamp>,
 }
 
-/// Things that are going to happen to instances.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MessageKind {
-    /// EC2 takes a spot instance back, two minutes from then.
-    SpotInterrupted,
-    /// A spot instance is more likely than others to be taken back; it is not yet.
-    RebalanceRecommendation,
-    /// EC2 has planned work on the machine below.
-    ScheduledChange,
-    /// Somebody stops the instance.
-    InstanceStopped,
-    /// Somebody ends the instance.
-    InstanceTerminated,
-    /// EC2 takes an instance of an interruptible capacity reservation back.
-    CapacityReservationInterrupted,
-    /// Nothing that concerns us.
-    NoOp,
-}
-
-impl MessageKind {
-    /// Its name in metrics, and as the reason of disruption: the incumbent's.
-    pub const fn label(self) -> &'static str {
-        match self {
-            Self::SpotInterrupted => "spot_interrupted",
-            Self::RebalanceRecommendation => "rebalance_recommendation",
-            Self::ScheduledChange => "scheduled_change",
-            Self::InstanceStopped => "instance_stopped",
-            Self::InstanceTerminated => "instance_terminated",
-            Self::CapacityReservationInterrupted => "capacity_reservation_interrupted",
-            Self::NoOp => "no_op",
-        }
-    }
-
-    /// `true` if the node has to be drained.
-    pub const fn ends_instance(self) -> bool {
-        !matches!(self, Self::RebalanceRecommendation | Self::NoOp)
+impl Message {
+    /// Its name in metrics: the incumbent's.
+    pub fn label(&self) -> &'static str {
+        self.says.map_or("no_op", |says| says.facts().label)
     }
 }
 
@@ -102,16 +71,16 @@ pub fn parse(body: &str) -> Result<Message, MalformedMessage> {
     let event: Envelope = serde_json::from_str(body)?;
     let sent = event.time.as_deref().and_then(instant);
     let known = [event.version.as_str(), &event.source, &event.detail_type];
-    let kind = match known {
-        ["0", "aws.ec2", "EC2 Spot Instance Interruption Warning"] => MessageKind::SpotInterrupted,
+    let says = match known {
+        ["0", "aws.ec2", "EC2 Spot Instance Interruption Warning"] => Interruption::SpotReclaimed,
         ["0", "aws.ec2", "EC2 Instance Rebalance Recommendation"] => {
-            MessageKind::RebalanceRecommendation
+            Interruption::RebalanceRecommended
         }
         [
             "0",
             "aws.ec2",
             "EC2 Capacity Reservation Instance Interruption Warning",
-        ] => MessageKind::CapacityReservationInterrupted,
+        ] => Interruption::ReservationReclaimed,
         ["0", "aws.ec2", "EC2 Instance State-change Notification"] => {
             return Ok(of_state(serde_json::from_value(event.detail)?, sent));
         }
@@ -121,17 +90,17 @@ pub fn parse(body: &str) -> Result<Message, MalformedMessage> {
         _ => return Ok(nothing(sent)),
     };
     let detail: InstanceDetail = serde_json::from_value(event.detail)?;
-    Ok(about(kind, vec![detail.instance_id], sent))
+    Ok(about(says, vec![detail.instance_id], sent))
 }
 
 /// States of an instance on its way to an end; the way up says nothing.
 fn of_state(detail: InstanceDetail, sent: Option<Timestamp>) -> Message {
-    let kind = match detail.state.to_ascii_lowercase().as_str() {
-        "stopping" | "stopped" => MessageKind::InstanceStopped,
-        "shutting-down" | "terminated" => MessageKind::InstanceTerminated,
+    let says = match detail.state.to_ascii_lowercase().as_str() {
+        "stopping" | "stopped" => Interruption::Stopping,
+        "shutting-down" | "terminated" => Interruption::Terminating,
         _ => return nothing(sent),
     };
-    about(kind, vec![detail.instance_id], sent)
+    about(says, vec![detail.instance_id], sent)
 }
 
 /// Planned work on machines of EC2; notices about accounts and other services say nothing.
@@ -141,20 +110,24 @@ fn of_health(detail: HealthDetail, sent: Option<Timestamp>) -> Message {
     }
     let entities = detail.affected_entities.into_iter();
     let instances = entities.map(|entity| entity.entity_value).collect();
-    about(MessageKind::ScheduledChange, instances, sent)
+    about(Interruption::ScheduledChange, instances, sent)
 }
 
-fn about(kind: MessageKind, mut instances: Vec<String>, sent: Option<Timestamp>) -> Message {
+fn about(says: Interruption, mut instances: Vec<String>, sent: Option<Timestamp>) -> Message {
     instances.retain(|id| !id.is_empty());
     Message {
-        kind,
+        says: Some(says),
         instances,
         sent,
     }
 }
 
 fn nothing(sent: Option<Timestamp>) -> Message {
-    about(MessageKind::NoOp, Vec::new(), sent)
+    Message {
+        says: None,
+        instances: Vec::new(),
+        sent,
+    }
 }
 
 fn instant(text: &str) -> Option<Timestamp> {
@@ -183,7 +156,7 @@ mod tests {
             message.sent,
             Some(Timestamp::from_millis(1_767_323_045_000))
         );
-        (message.kind.label(), message.instances.join(" "))
+        (message.label(), message.instances.join(" "))
     }
 
     #[test]

@@ -21,6 +21,13 @@ pub(crate) struct Aws {
     /// Network interfaces of each node kept from pods, 0 by default. Environment: RESERVED_ENIS.
     #[arg(long, help_heading = "AWS", value_name = "NUMBER")]
     pub(crate) reserved_enis: Option<u32>,
+    /// The cluster's network has no way to AWS's Pricing service: list prices are those compiled in. Environment: ISOLATED_VPC.
+    #[arg(long, help_heading = "AWS", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) isolated_vpc: Option<bool>,
+    /// Classes are not tried out (launch template, dry runs of `CreateFleet` and `RunInstances`) before they are launched. Environment:
+    /// DISABLE_DRY_RUN.
+    #[arg(long, help_heading = "AWS", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) disable_dry_run: Option<bool>,
     /// Name of the queue with messages about instances; without one interruptions are not heard of. Environment: INTERRUPTION_QUEUE.
     #[arg(long, help_heading = "AWS", value_name = "NAME")]
     pub(crate) interruption_queue: Option<String>,
@@ -38,6 +45,8 @@ impl Aws {
                 self.vm_memory_overhead_percent.is_some(),
             ),
             ("--reserved-enis", self.reserved_enis.is_some()),
+            ("--isolated-vpc", self.isolated_vpc.is_some()),
+            ("--disable-dry-run", self.disable_dry_run.is_some()),
             ("--interruption-queue", self.interruption_queue.is_some()),
         ];
         let given = all.into_iter().filter(|(_, is_given)| *is_given);

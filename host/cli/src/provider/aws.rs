@@ -16,6 +16,7 @@ use plimsoll_ec2_facts::Share;
 use crate::cluster::environment;
 use crate::failure::Environment;
 use crate::flags;
+use crate::leader::is_true;
 
 /// Where a pod finds the certificate authority of its API server.
 const POD_CA: &str = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
@@ -28,6 +29,8 @@ pub(crate) struct Aws {
     clients: Clients,
     cluster: ClusterAccess,
     nodes: NodeSettings,
+    is_isolated: bool,
+    skips_dry_runs: bool,
     queue: Option<String>,
 }
 
@@ -69,6 +72,8 @@ impl Aws {
             },
             clients,
             nodes,
+            is_isolated: is_set(flags.isolated_vpc, "ISOLATED_VPC", &said),
+            skips_dry_runs: is_set(flags.disable_dry_run, "DISABLE_DRY_RUN", &said),
             queue: chosen(&flags.interruption_queue, "INTERRUPTION_QUEUE"),
         })
     }
@@ -82,6 +87,8 @@ impl Aws {
             clients,
             cluster,
             nodes,
+            is_isolated,
+            skips_dry_runs,
             queue,
         } = self;
         provider::aws(AwsSetup {
@@ -89,6 +96,8 @@ impl Aws {
             clients,
             cluster,
             nodes,
+            is_isolated,
+            skips_dry_runs,
             queue,
             telemetry,
         })
@@ -119,6 +128,12 @@ fn overhead(flags: &flags::Aws, said: &impl Fn(&str) -> Option<String>) -> Resul
 fn reserved(flags: &flags::Aws, said: &impl Fn(&str) -> Option<String>) -> u32 {
     let written = || said("RESERVED_ENIS")?.parse().ok();
     flags.reserved_enis.or_else(written).unwrap_or(0)
+}
+
+/// A switch by its flag, or else by its variable; off where neither says.
+fn is_set(flag: Option<bool>, name: &str, said: &impl Fn(&str) -> Option<String>) -> bool {
+    let written = || said(name).is_some_and(|text| is_true(&text));
+    flag.unwrap_or_else(written)
 }
 
 async fn endpoint(clients: &Clients, cluster: &str) -> Result<String> {

@@ -53,7 +53,9 @@ fn labels(order: &Order) -> Option<[&'static str; 2]> {
 /// The type of an error in the incumbent's words; empty for any that it has no word for.
 const fn error(reason: &Reason) -> &'static str {
     match reason {
-        Reason::InsufficientCapacity(_) | Reason::ClassMissing(_) => "InsufficientCapacityError",
+        Reason::InsufficientCapacity { .. } | Reason::ClassMissing(_) => {
+            "InsufficientCapacityError"
+        }
         Reason::NotFound => "NodeClaimNotFoundError",
         Reason::ClassNotReady(_) => "NodeClassNotReadyError",
         _ => "",

@@ -118,6 +118,10 @@ families! {
         "Messages of the interruption queue that were read, by kind.";
     INTERRUPTION_DELETED = counter "karpenter_interruption_deleted_messages_total" []
         "Messages of the interruption queue that were deleted, since nothing was left to be done.";
+    INTERRUPTION_DELAY = histogram(DURATIONS) "karpenter_interruption_message_queue_duration_seconds" []
+        "Time from the event that a message tells of until it was read.";
+    INSTANCE_UNHEALTHY = counter "karpenter_interruption_instance_status_unhealthy_total" ["category"]
+        "Instances of ours whose checks fail, or for which work is scheduled.";
     INTERRUPTION_UNUSABLE = gauge "plimsoll_interruption_queue_unusable" []
         "1 while the interruption queue cannot be asked.";
 
@@ -215,6 +219,10 @@ families! {
         "Cores of an instance type.";
     TYPE_MEMORY = gauge "karpenter_cloudprovider_instance_type_memory_bytes" ["instance_type"]
         "Memory of an instance type, in bytes.";
+    LAUNCH_FAILURES = counter "karpenter_cloudprovider_instance_launch_failures_total" ["zone", "zone_id", "capacity_type", "reason"]
+        "Ways to buy that gave no instance, by the provider's code of the error.";
+    TERMINATION_FAILURES = counter "karpenter_cloudprovider_instance_termination_failures_total" ["zone", "zone_id"]
+        "Instances that were asked to end and did not.";
 
     // Process and libraries.
     BUILD_INFO = gauge "karpenter_build_info" ["version", "goversion", "goarch", "commit"]
@@ -286,12 +294,15 @@ pub(crate) const FIGURES: &[Family] = &[
     PACKING_GAP,
 ];
 
-/// Families of a provider that this build leaves out.
-#[cfg(not(feature = "aws"))]
-const _: [&Family; 3] = [
-    &INTERRUPTION_RECEIVED,
-    &INTERRUPTION_DELETED,
-    &INTERRUPTION_UNUSABLE,
+/// Those of EC2 as the provider.
+pub(crate) const FIGURES_OF_AWS: &[Family] = &[
+    INTERRUPTION_RECEIVED,
+    INTERRUPTION_DELETED,
+    INTERRUPTION_DELAY,
+    INTERRUPTION_UNUSABLE,
+    INSTANCE_UNHEALTHY,
+    LAUNCH_FAILURES,
+    TERMINATION_FAILURES,
 ];
 
 #[cfg(test)]

@@ -38,6 +38,7 @@ use plimsoll_core::time::{Span, Timestamp};
 
 pub(crate) use exposition::Exposition;
 pub(crate) use family::Family;
+pub(crate) use histogram::Histogram;
 pub(crate) use observe::SpokenOf;
 pub(crate) use policies::PolicyMeters;
 
@@ -203,7 +204,7 @@ impl Cut {
 }
 
 /// Seconds of a span.
-fn seconds(span: Span) -> f64 {
+pub(crate) fn seconds(span: Span) -> f64 {
     span.millis() as f64 / 1000.0
 }
 

@@ -7,6 +7,7 @@ use plimsoll_core::action::CloudCall;
 use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::ProviderId;
+use plimsoll_core::lifecycle::Interruption;
 use plimsoll_core::time::Timestamp;
 use plimsoll_kwok::{Boots, Classes, FaultPlan, Kwok};
 use tokio::sync::mpsc::{Receiver, channel};
@@ -65,7 +66,9 @@ impl Provider for KwokProvider {
         Box::pin(async {
             let (mut ending, mut classes) = (self.ending.lock().await, self.classes.lock().await);
             tokio::select! {
-                Some(instance) = ending.recv() => Input::Interrupted(instance),
+                Some(instance) = ending.recv() => {
+                    Input::Interrupted(instance, Interruption::SpotReclaimed)
+                }
                 Some(told) = classes.next() => Input::Classes(told),
                 else => std::future::pending().await,
             }

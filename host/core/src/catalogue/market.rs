@@ -131,6 +131,13 @@ impl Market {
         self.show();
     }
 
+    /// Avoids an offering from now on for [`OUT_OF_STOCK`] of which the cloud took something back: no launch of it has failed.
+    pub fn hold_back(&mut self, offering: OfferingKey, now: Timestamp) {
+        self.avoided.insert(offering, now + OUT_OF_STOCK);
+        self.next_change = self.first_end();
+        self.show();
+    }
+
     /// `true` if an offering is avoided.
     pub fn is_avoided(&self, offering: &OfferingKey) -> bool {
         self.avoided.contains_key(offering)
@@ -179,12 +186,11 @@ impl Market {
     }
 
     fn show(&mut self) {
-        // What is avoided has failed within the hour.
-        let failed = self.failed.keys().map(|key| key.instance_type.as_str());
-        let failed: BTreeSet<&str> = failed.collect();
+        let marked = self.failed.keys().chain(self.avoided.keys());
+        let marked: BTreeSet<&str> = marked.map(|key| key.instance_type.as_str()).collect();
         let drawn = self.drawn_since();
         let shown = self.listed.revised(|number, catalogue| {
-            let revisions = self.revisions(number, catalogue, &failed, &drawn);
+            let revisions = self.revisions(number, catalogue, &marked, &drawn);
             if revisions.is_empty() {
                 Arc::clone(catalogue)
             } else {
@@ -200,12 +206,12 @@ impl Market {
         };
     }
 
-    /// Types of a listed catalogue that are shown otherwise, by position. `failed` are those with failed launches.
+    /// Types of a listed catalogue that are shown otherwise, by position. `marked` are those with an offering that has failed or is avoided.
     fn revisions(
         &self,
         number: usize,
         catalogue: &Catalogue,
-        failed: &BTreeSet<&str>,
+        marked: &BTreeSet<&str>,
         drawn: &BTreeMap<&ReservationId, i64>,
     ) -> BTreeMap<usize, InstanceType> {
         let is_meant = |class: &ClassRef| self.listed.number_of(class) == number;
@@ -216,8 +222,8 @@ impl Market {
         };
         let mut revisions = BTreeMap::new();
         for (at, listed) in catalogue.types().iter().enumerate() {
-            let has_failed = failed.contains(listed.name.as_str());
-            if !has_failed && !learned.speak_of(&listed.name) && !has_changed(listed) {
+            let is_marked = marked.contains(listed.name.as_str());
+            if !is_marked && !learned.speak_of(&listed.name) && !has_changed(listed) {
                 continue;
             }
             let mut shown = InstanceType::clone(listed);

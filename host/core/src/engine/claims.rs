@@ -233,8 +233,8 @@ impl Engine {
     fn must_go(&self, claim: &NodeClaim, now: Timestamp) -> Option<DeletionCause> {
         let name = &claim.name;
         let notes = self.notes.get(name);
-        if notes.is_some_and(|notes| notes.interrupted) {
-            return Some(DeletionCause::Interrupted);
+        if let Some(interruption) = notes.and_then(|notes| notes.interrupted) {
+            return Some(DeletionCause::Interrupted(interruption));
         }
         if notes.is_some_and(|notes| notes.vanished) {
             return Some(DeletionCause::InstanceGone);

@@ -8,6 +8,7 @@ use crate::action::{ActionId, Outcome};
 use crate::catalogue::Catalogues;
 use crate::command::Decision;
 use crate::ids::ProviderId;
+use crate::lifecycle::Interruption;
 use crate::model::{ClassRef, Object, Version};
 use crate::plan::Plan;
 use crate::provider::ClassStatus;
@@ -36,8 +37,8 @@ pub enum Input {
     Catalogues(Arc<Catalogues>),
     /// The classes that the provider has, all of them; said again when one of them changes. Before that nothing is known of any.
     Classes(Vec<(ClassRef, ClassStatus)>),
-    /// The cloud will take an instance back. Handed in until its claim is seen to go.
-    Interrupted(ProviderId),
+    /// The cloud says what is going to happen to an instance. Handed in until its claim is seen to go, where it has to.
+    Interrupted(ProviderId, Interruption),
     /// What is seen may be older than the cluster: the kinds of which that is so, by name. Said again when they change.
     Stale(Vec<Arc<str>>),
     /// So many NodeClaims cannot be read: no node is without a claim for that, and no machine is ended for want of one.

@@ -136,8 +136,9 @@ impl Engine {
             _ => None,
         };
         match reason {
-            Reason::InsufficientCapacity(offerings) => {
-                let words = format!("out of stock: {} offerings", offerings.len());
+            Reason::InsufficientCapacity { offerings, because } => {
+                let of_stock = || format!("out of stock: {} offerings", offerings.len());
+                let words = because.unwrap_or_else(of_stock);
                 actions.push(report(object, "InsufficientCapacityError", words, now));
             }
             Reason::ClassMissing(words) => {
@@ -165,7 +166,7 @@ impl Engine {
 /// Offerings that a refusal says there are none of.
 fn offerings_of(reason: &Reason) -> Vec<OfferingKey> {
     match reason {
-        Reason::InsufficientCapacity(offerings) => offerings.clone(),
+        Reason::InsufficientCapacity { offerings, .. } => offerings.clone(),
         _ => Vec::new(),
     }
 }

@@ -26,6 +26,7 @@ mod freshness;
 mod garbage;
 mod group_pace;
 mod input;
+mod interrupted;
 mod lapse;
 mod launched;
 mod launches;
@@ -268,11 +269,8 @@ impl Engine {
                 self.provision.market_changed();
             }
             Input::Classes(classes) => self.note_classes(classes),
-            Input::Interrupted(instance) => {
-                if let Some(claim) = self.cluster.claim_of_instance(&instance) {
-                    self.notes.of(&claim.name).interrupted = true;
-                    self.dirty_claims.insert(claim.name.clone());
-                }
+            Input::Interrupted(instance, interruption) => {
+                self.note_interruption(&instance, interruption, now, actions);
             }
             Input::Stale(kinds) => self.note_stale(kinds),
             Input::Fresh => self.note_stale(Vec::new()),

@@ -7,7 +7,7 @@ use super::launches::LaunchNotes;
 use crate::action::LaunchedInstance;
 use crate::disrupt::drift::Drift;
 use crate::ids::ClaimName;
-use crate::lifecycle::{DeletionCause, DriftFinding, Instance};
+use crate::lifecycle::{DeletionCause, DriftFinding, Instance, Interruption};
 use crate::state::NameIndex;
 use crate::time::Timestamp;
 
@@ -40,8 +40,8 @@ pub(super) struct ClaimNotes {
     pub(super) vanished: bool,
     /// Its instance has its names.
     pub(super) is_tagged: bool,
-    /// The cloud will take its instance back.
-    pub(super) interrupted: bool,
+    /// The word of the cloud for which it has to go.
+    pub(super) interrupted: Option<Interruption>,
     /// When people were last told that its node is unhealthy and stays.
     pub(super) told_of_unhealthy: Option<Timestamp>,
     pub(super) last_pod_event: Option<Timestamp>,

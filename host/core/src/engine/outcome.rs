@@ -143,7 +143,7 @@ impl Engine {
             Reason::NotFound
             | Reason::Blocked(_)
             | Reason::Other(_)
-            | Reason::InsufficientCapacity(_)
+            | Reason::InsufficientCapacity { .. }
             | Reason::ClassMissing(_)
             | Reason::ClassNotReady(_) => {}
         }

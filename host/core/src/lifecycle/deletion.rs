@@ -1,5 +1,6 @@
 //! Causes for which a claim is asked to go: the words for people, and the incumbent's name for those that disrupt a node.
 
+use super::Interruption;
 use crate::model::DisruptionReason;
 
 /// The cause for which a claim is asked to go.
@@ -7,8 +8,8 @@ use crate::model::DisruptionReason;
 pub enum DeletionCause {
     /// Somebody asked its node to go.
     NodeDeleted,
-    /// The cloud will take its instance back.
-    Interrupted,
+    /// The cloud says that its instance ends, or should.
+    Interrupted(Interruption),
     /// Its instance is not there any more.
     InstanceGone,
     /// Its class is missing or not ready.
@@ -36,7 +37,7 @@ impl DeletionCause {
     pub const fn because(self) -> &'static str {
         match self {
             Self::NodeDeleted => "its node was asked to go",
-            Self::Interrupted => "its instance is being interrupted",
+            Self::Interrupted(interruption) => interruption.facts().words,
             Self::InstanceGone => "its instance is gone",
             Self::ClassUnusable => "its class cannot be used",
             Self::Unhealthy => "its node is unhealthy",
@@ -55,7 +56,7 @@ impl DeletionCause {
     pub const fn label(self) -> Option<&'static str> {
         Some(match self {
             Self::NodeDeleted | Self::CommandIncomplete | Self::Surplus => return None,
-            Self::Interrupted => "spot_interrupted",
+            Self::Interrupted(interruption) => interruption.facts().label,
             Self::InstanceGone => "garbage_collected",
             Self::ClassUnusable => "nodeclass_not_ready",
             Self::Unhealthy => "unhealthy",

@@ -19,6 +19,7 @@ pub mod drain;
 mod hash;
 mod hydrate;
 mod initialize;
+mod interruption;
 mod launch;
 mod liveness;
 mod orphan;
@@ -34,6 +35,7 @@ mod want;
 pub use deletion::DeletionCause;
 pub use detach::Attached;
 pub use disruption::{DisruptionFacts, DriftFinding};
+pub use interruption::{Interruption, InterruptionFacts};
 pub use launch::PendingLaunch;
 pub(crate) use launch::written_options;
 pub use liveness::{LAUNCH_TIMEOUT, REGISTRATION_TIMEOUT};
@@ -85,7 +87,9 @@ fn advance(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
         return;
     }
     if let Some(cause) = view.must_go {
-        step.delete_claim(view, cause);
+        if !interruption::drain_at_once(view, cause, now, step) {
+            step.delete_claim(view, cause);
+        }
         return;
     }
     if repair::check(view, now, step) || liveness::check(view, now, step) {

@@ -9,6 +9,7 @@ mod garbage;
 mod hash;
 mod hydration;
 mod identity;
+mod interruption;
 mod joining;
 mod launches;
 mod naming;

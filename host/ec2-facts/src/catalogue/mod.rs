@@ -1,8 +1,9 @@
 //! From facts to the core's catalogue: every priced type of a region, with an offering per zone and capacity type.
 //!
-//! A type without a price in the region, or whose room cannot be computed, is left out, and [`left_out`] says why. Offerings
-//! are in the order of zone and capacity type. A type that the class's image family cannot boot keeps its offerings, marked unavailable.
+//! Types, their zones and prices are those of the tables, or of a [`Listing`] that was handed in. A type without a price in the region, that no
+//! zone has, or whose room cannot be computed, is left out, and [`left_out`] says why. Offerings are in the order of zone and capacity type. A type that the class's image family cannot boot keeps its offerings, marked unavailable.
 
+mod listing;
 mod requirements;
 mod settings;
 #[cfg(test)]
@@ -23,12 +24,14 @@ use self::requirements::RequirementsOfTypes;
 use crate::allocatable::{AllocatableError, AllocatableSettings, ImageFamily};
 use crate::attach::EBS_DRIVER;
 use crate::instance_type::{InstanceType, instance_types};
-use crate::price::{Region, region};
+use crate::price::{ExchangeRate, Region, region};
 use crate::provider::{ZONE_ID, provider};
 use crate::zone::assumed_zones;
 
+pub use listing::{ListPrices, Listing, OfferedZones, SoldType};
 pub use settings::{
-    CapacityTypes, CatalogueError, CatalogueSettings, QuoteError, SpotQuote, SpotQuotes, Zone,
+    CapacityTypes, CatalogueError, CatalogueSettings, QuoteError, SpotQuote, SpotQuotes,
+    UnquotedSpot, Zone,
 };
 
 /// Why a documented type is not in a catalogue.
@@ -36,50 +39,100 @@ pub use settings::{
 pub enum LeftOut {
     /// The source has no price for it in the region.
     NoPrice,
+    /// None of the zones has it, on any of the capacity types that are wanted.
+    NotOffered,
     /// Its capacity cannot be told: no source has its network limits.
     NoNetworkLimits,
 }
 
-/// Types with their offerings under `settings`; fails on an unknown region, zone or type.
+/// Types with their offerings under `settings`; fails on an unknown region, or without zones.
 pub fn catalogue(settings: &CatalogueSettings) -> Result<Catalogue, CatalogueError> {
     let market = Market::new(settings)?;
-    let mut requirements = RequirementsOfTypes::new(market.region.name());
-    let types: Vec<CoreType> = instance_types()
-        .iter()
-        .filter_map(|facts| market.instance_type(facts, &mut requirements).ok())
+    let mut requirements = RequirementsOfTypes::new(&settings.region);
+    let types: Vec<CoreType> = known_types(settings)
+        .into_iter()
+        .filter_map(|known| market.instance_type(known, &mut requirements).ok())
         .collect();
     Ok(Catalogue::new(provider(), types, []))
 }
 
-/// The documented types that [`catalogue`] leaves out under the same settings, in name order.
+/// The known types that [`catalogue`] leaves out under the same settings, in name order.
 pub fn left_out(
     settings: &CatalogueSettings,
 ) -> Result<Vec<(&'static str, LeftOut)>, CatalogueError> {
     let market = Market::new(settings)?;
-    let mut requirements = RequirementsOfTypes::new(market.region.name());
-    let reason = |facts: &InstanceType| {
+    let mut requirements = RequirementsOfTypes::new(&settings.region);
+    let reason = |known: Known<'_>| {
         market
-            .instance_type(facts, &mut requirements)
+            .instance_type(known, &mut requirements)
             .err()
-            .map(|reason| (facts.name, reason))
+            .map(|reason| (known.facts.name, reason))
     };
-    Ok(instance_types().iter().filter_map(reason).collect())
+    Ok(known_types(settings)
+        .into_iter()
+        .filter_map(reason)
+        .collect())
+}
+
+/// A type that there is, and the capacity types of it.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    facts: &'a InstanceType,
+    capacity_types: CapacityTypes,
+}
+
+/// Types in name order: those of the listing, else those of the table.
+fn known_types(settings: &CatalogueSettings) -> Vec<Known<'_>> {
+    let documented = |facts| Known {
+        facts,
+        capacity_types: CapacityTypes::OnDemandAndSpot,
+    };
+    match &settings.listing.types {
+        Some(types) => types
+            .values()
+            .map(|own| Known {
+                facts: &own.facts,
+                capacity_types: own.capacity_types,
+            })
+            .collect(),
+        None => instance_types().iter().map(documented).collect(),
+    }
+}
+
+/// Where list prices come from.
+enum Prices<'a> {
+    Told(&'a ListPrices),
+    Table(&'static Region, Option<ExchangeRate>),
+}
+
+impl Prices<'_> {
+    fn of(&self, instance_type: &str) -> Option<PricePerHour> {
+        match self {
+            Self::Told(prices) => prices.get(instance_type).copied(),
+            Self::Table(region, rate) => region.on_demand(instance_type)?.dollars(*rate),
+        }
+    }
 }
 
 /// A region's prices and zones, checked.
 struct Market<'a> {
     settings: &'a CatalogueSettings,
-    region: &'static Region,
+    prices: Prices<'a>,
     /// Zone names with what an offering there satisfies, in name order.
     zones: BTreeMap<Arc<str>, Option<Requirement>>,
 }
 
 impl<'a> Market<'a> {
     fn new(settings: &'a CatalogueSettings) -> Result<Self, CatalogueError> {
-        let region = region(&settings.region)?;
-        region.check_dollars(settings.exchange_rate)?;
+        let prices = if let Some(prices) = &settings.listing.prices {
+            Prices::Told(prices)
+        } else {
+            let region = region(&settings.region)?;
+            region.check_dollars(settings.exchange_rate)?;
+            Prices::Table(region, settings.exchange_rate)
+        };
         let zones: BTreeMap<Arc<str>, Option<Requirement>> = match &settings.zones {
-            None => assumed_zones(region.name())
+            None => assumed_zones(&settings.region)
                 .into_iter()
                 .map(|name| (name.into(), None))
                 .collect(),
@@ -95,39 +148,46 @@ impl<'a> Market<'a> {
         }
         Ok(Self {
             settings,
-            region,
+            prices,
             zones,
         })
     }
 
     fn instance_type(
         &self,
-        facts: &InstanceType,
+        known: Known<'_>,
         requirements: &mut RequirementsOfTypes,
     ) -> Result<CoreType, LeftOut> {
-        let price = self.region.on_demand(facts.name).ok_or(LeftOut::NoPrice)?;
-        let on_demand = price
-            .dollars(self.settings.exchange_rate)
-            .ok_or(LeftOut::NoPrice)?;
+        let facts = known.facts;
+        let on_demand = self.prices.of(facts.name).ok_or(LeftOut::NoPrice)?;
         let room = facts.room(&self.settings.allocatable);
         let room =
             room.map_err(|AllocatableError::NoNetworkLimits { .. }| LeftOut::NoNetworkLimits)?;
+        let offerings = self.offerings(known, on_demand);
+        if offerings.is_empty() {
+            return Err(LeftOut::NotOffered);
+        }
         let overhead = room.overhead.total();
         Ok(CoreType {
             name: TypeName::from(facts.name),
             requirements: requirements.of(facts),
             capacity: room.capacity,
             overhead,
-            offerings: self.offerings(facts, on_demand),
+            offerings,
             attach_limits: attach_limits(facts, &self.settings.allocatable),
         })
     }
 
-    fn offerings(&self, facts: &InstanceType, on_demand: PricePerHour) -> Vec<Offering> {
-        let (settings, family) = (self.settings, facts.family());
+    fn offerings(&self, known: Known<'_>, on_demand: PricePerHour) -> Vec<Offering> {
+        let (settings, facts) = (self.settings, known.facts);
+        let (wanted, had) = (settings.capacity_types, known.capacity_types);
+        let family = facts.family();
         let available = boots(settings.allocatable.family, family);
         let mut offerings = Vec::with_capacity(2 * self.zones.len());
         for (zone, satisfied) in &self.zones {
+            if !settings.listing.is_offered(facts.name, zone) {
+                continue;
+            }
             let mut push = |capacity_type, price, source, age_s| {
                 let mut offering = Offering::new(Arc::clone(zone), capacity_type, price);
                 offering.price_source = source;
@@ -136,22 +196,16 @@ impl<'a> Market<'a> {
                 offering.requirements = satisfied.iter().cloned().collect();
                 offerings.push(offering);
             };
-            if settings.capacity_types != CapacityTypes::OnDemandOnly {
-                let (spot, age_s) = settings.spot_price(facts.name, family, zone, on_demand);
-                let source = if spot.is_modelled() {
-                    PriceSource::Model
-                } else {
-                    PriceSource::Quote
-                };
-                push(CapacityType::Spot, spot.price(), source, age_s);
+            if wanted.has_spot()
+                && had.has_spot()
+                && let Some((price, source, age_s)) =
+                    settings.spot_price(facts.name, family, zone, on_demand)
+            {
+                push(CapacityType::Spot, price, source, age_s);
             }
-            if settings.capacity_types != CapacityTypes::SpotOnly {
-                push(
-                    CapacityType::OnDemand,
-                    on_demand,
-                    PriceSource::List,
-                    settings.list_price_age_s,
-                );
+            if wanted.has_on_demand() && had.has_on_demand() {
+                let age_s = settings.list_price_age_s;
+                push(CapacityType::OnDemand, on_demand, PriceSource::List, age_s);
             }
         }
         offerings

@@ -17,7 +17,7 @@ const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
 
 /// Makes the requirements of the types of one region.
 pub(super) struct RequirementsOfTypes {
-    region: &'static str,
+    region: Requirement,
     by_key: Vec<Known>,
 }
 
@@ -52,9 +52,9 @@ impl Known {
 
 impl RequirementsOfTypes {
     /// For types bought in `region`.
-    pub(super) fn new(region: &'static str) -> Self {
+    pub(super) fn new(region: &str) -> Self {
         Self {
-            region,
+            region: Requirement::one_of(LabelKey::from(labels::REGION), [region]),
             by_key: provider()
                 .keys_of_types()
                 .into_iter()
@@ -70,7 +70,7 @@ impl RequirementsOfTypes {
         for known in &mut self.by_key {
             result.replace(match documented.next_if(|(key, _)| *key == known.key()) {
                 Some((_, value)) => known.is(value),
-                None if known.key() == labels::REGION => known.is(self.region.into()),
+                None if known.key() == labels::REGION => self.region.clone(),
                 None if known.key() == TENANCY => {
                     Requirement::one_of(known.absent.key().clone(), ["dedicated", "default"])
                 }

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use plimsoll_core::catalogue::PriceSource;
 use plimsoll_core::units::PricePerHour;
 use thiserror::Error;
 
+use super::Listing;
 use crate::allocatable::AllocatableSettings;
 use crate::price::{ExchangeRate, PriceError};
-use crate::spot::{SpotModel, SpotPrice};
+use crate::spot::SpotModel;
 
 /// Why there is no catalogue.
 #[derive(Debug, Error, PartialEq, Eq)]
@@ -61,6 +63,28 @@ pub enum CapacityTypes {
     SpotOnly,
 }
 
+impl CapacityTypes {
+    pub(super) fn has_on_demand(self) -> bool {
+        self != Self::SpotOnly
+    }
+
+    pub(super) fn has_spot(self) -> bool {
+        self != Self::OnDemandOnly
+    }
+}
+
+/// The spot price of a type in a zone for which there is no quote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum UnquotedSpot {
+    /// The model's.
+    #[default]
+    Modelled,
+    /// The list price, above which spot is never sold: nobody has asked for quotes yet.
+    ListPrice,
+    /// None: quotes were asked for, and what has none is not sold as spot there.
+    NotSold,
+}
+
 /// A spot price that somebody saw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SpotQuote {
@@ -98,6 +122,22 @@ impl SpotQuotes {
         Ok(())
     }
 
+    /// Takes in newer quotes. Those that there is no newer one of stay, and are so many seconds older now.
+    pub fn renew(&mut self, newer: Self, elapsed_s: u32) {
+        let zones = self.by_type.values_mut();
+        for quote in zones.flat_map(BTreeMap::values_mut) {
+            quote.age_s = quote.age_s.saturating_add(elapsed_s);
+        }
+        for (instance_type, zones) in newer.by_type {
+            self.by_type.entry(instance_type).or_default().extend(zones);
+        }
+    }
+
+    /// `true` if there is no quote at all.
+    pub fn is_empty(&self) -> bool {
+        self.by_type.is_empty()
+    }
+
     /// The quote for a type in a zone.
     pub fn get(&self, instance_type: &str, zone: &str) -> Option<SpotQuote> {
         self.by_type.get(instance_type)?.get(zone).copied()
@@ -107,8 +147,10 @@ impl SpotQuotes {
 /// All that decides what can be bought, beside the facts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CatalogueSettings {
-    /// Region; one of [`crate::regions`].
+    /// Region; one of [`crate::regions`], unless the listing has prices.
     pub region: String,
+    /// Its types, their zones and list prices, where they are not those of the tables.
+    pub listing: Listing,
     /// Its zones; `None` assumes [`crate::zone::assumed_zones`].
     pub zones: Option<Vec<Zone>>,
     /// Capacity types to offer.
@@ -117,7 +159,9 @@ pub struct CatalogueSettings {
     pub exchange_rate: Option<ExchangeRate>,
     /// Spot prices as seen.
     pub spot_quotes: SpotQuotes,
-    /// Draws the spot prices that were not seen.
+    /// Spot prices that were not seen.
+    pub unquoted: UnquotedSpot,
+    /// Draws those of them that are modelled.
     pub spot_model: SpotModel,
     /// How old the list prices are taken to be, in seconds.
     pub list_price_age_s: u32,
@@ -130,30 +174,39 @@ impl CatalogueSettings {
     pub fn for_region(region: &str) -> Self {
         Self {
             region: region.to_owned(),
+            listing: Listing::default(),
             zones: None,
             capacity_types: CapacityTypes::default(),
             exchange_rate: None,
             spot_quotes: SpotQuotes::default(),
+            unquoted: UnquotedSpot::default(),
             spot_model: SpotModel::default(),
             list_price_age_s: 0,
             allocatable: AllocatableSettings::default(),
         }
     }
 
-    /// The spot price of a type of `family` in a zone, and its age in seconds: the quote where there is one, else the model's.
+    /// The spot price of a type of `family` in a zone, where it comes from and its age in seconds: the quote where there is one. `None` where
+    /// it is not sold as spot.
     pub(super) fn spot_price(
         &self,
         name: &str,
         family: &str,
         zone: &str,
         on_demand: PricePerHour,
-    ) -> (SpotPrice, u32) {
-        match self.spot_quotes.get(name, zone) {
-            Some(quote) => (SpotPrice::Quoted(quote.price), quote.age_s),
-            None => (
-                self.spot_model.price(&self.region, family, zone, on_demand),
-                self.list_price_age_s,
-            ),
+    ) -> Option<(PricePerHour, PriceSource, u32)> {
+        if let Some(quote) = self.spot_quotes.get(name, zone) {
+            return Some((quote.price, PriceSource::Quote, quote.age_s));
         }
+        let (price, source) = match self.unquoted {
+            UnquotedSpot::NotSold => return None,
+            UnquotedSpot::ListPrice => (on_demand, PriceSource::List),
+            UnquotedSpot::Modelled => {
+                let model = &self.spot_model;
+                let drawn = model.price(&self.region, family, zone, on_demand);
+                (drawn.price(), PriceSource::Model)
+            }
+        };
+        Some((price, source, self.list_price_age_s))
     }
 }

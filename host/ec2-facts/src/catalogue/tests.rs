@@ -1,5 +1,7 @@
 //! The offers of a region: which types, at what prices, under which requirements.
 
+mod listing;
+
 use plimsoll_core::requirement::{Requirements, Undefined};
 
 use super::*;
@@ -258,6 +260,31 @@ fn al2023_cannot_boot_the_first_arm_generation() {
     assert!(available(&settings, "m6g.large"));
     settings.allocatable.family = ImageFamily::Al2;
     assert!(available(&settings, "a1.large"));
+}
+
+#[test]
+fn quotes_without_a_newer_one_stay_and_age() {
+    let quote = |nanos, age_s| SpotQuote {
+        price: PricePerHour::from_nanos(nanos),
+        age_s,
+    };
+    let of = |own: &[(&str, SpotQuote)]| {
+        let mut quotes = SpotQuotes::default();
+        for (zone, quote) in own {
+            quotes.insert("m5.large", zone, *quote).unwrap();
+        }
+        quotes
+    };
+    let mut quotes = of(&[("a", quote(1, 10)), ("b", quote(2, 20))]);
+    quotes.renew(of(&[("b", quote(3, 5)), ("c", quote(4, 6))]), 3_600);
+    assert_eq!(
+        quotes,
+        of(&[
+            ("a", quote(1, 3_610)),
+            ("b", quote(3, 5)),
+            ("c", quote(4, 6))
+        ])
+    );
 }
 
 #[test]

@@ -135,7 +135,7 @@ impl FaultPlan {
                 ClaimLaunch::Instance(Box::new(machine(claim, offering)))
             } else {
                 let tried = request.options.iter().map(LaunchOption::offering);
-                ClaimLaunch::Refused(Reason::InsufficientCapacity(tried.collect()))
+                ClaimLaunch::Refused(Reason::out_of_stock(tried.collect()))
             });
         }
         LaunchAnswer {

@@ -382,7 +382,7 @@ fn kinds(inputs: &[(Timestamp, Input)]) -> Vec<Kind> {
         Input::Outcome(..) => Kind::Outcome,
         Input::Solved(..) => Kind::Plan,
         Input::Considered(..) => Kind::Decision,
-        Input::Interrupted(_) => Kind::Interruption,
+        Input::Interrupted(..) => Kind::Interruption,
         Input::Unsolved(_)
         | Input::Unconsidered(_)
         | Input::Synced

@@ -73,19 +73,25 @@ impl Contender {
         lab.run(NAME, program, &arguments)?;
         let process = lab.processes().last().copied();
         let process = process.context("a program that was started has an id")?;
-        let ready = until("the controller to be ready", START, async || {
-            Ok(get(probes, "/readyz")
-                .await
-                .filter(|it| it.starts_with("HTTP/1.1 200 ")))
-        });
-        if let Err(error) = ready.await {
-            let log = lab.log(NAME);
-            let lines: Vec<&str> = log.lines().collect();
-            let end = lines[lines.len().saturating_sub(5)..].join("\n");
-            return Err(error).with_context(|| end);
-        }
+        until_ready(lab, NAME, probes).await?;
         Ok(Running { process })
     }
+}
+
+/// Waits until a program says on its port for probes that it is ready. The end of its log is in the error.
+pub(crate) async fn until_ready(lab: &mut Lab, name: &str, probes: u16) -> Result<()> {
+    let ready = until("the controller to be ready", START, async || {
+        Ok(get(probes, "/readyz")
+            .await
+            .filter(|it| it.starts_with("HTTP/1.1 200 ")))
+    });
+    if let Err(error) = ready.await {
+        let log = lab.log(name);
+        let lines: Vec<&str> = log.lines().collect();
+        let end = lines[lines.len().saturating_sub(5)..].join("\n");
+        return Err(error).with_context(|| end);
+    }
+    Ok(())
 }
 
 impl Running {
@@ -124,7 +130,7 @@ fn theirs(program: &Path, kubeconfig: &Path, metrics: u16, probes: u16) -> Vec<S
 }
 
 /// A port of loopback that nobody has at the moment.
-fn free_port() -> Result<u16> {
+pub(crate) fn free_port() -> Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     Ok(listener.local_addr()?.port())
 }

@@ -8,11 +8,13 @@ mod sending;
 mod world;
 
 pub use contender::{Contender, Programs, Running};
+pub(crate) use contender::{free_port, until_ready};
 pub use fleet::{Fleet, Prices};
 pub use heard::Heard;
 pub use scenario::{Scenario, Step};
 pub use sending::{Sent, sent};
 pub use world::{Seen, World};
+pub(crate) use world::{Told, follow};
 
 use std::time::Duration;
 

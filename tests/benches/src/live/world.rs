@@ -152,7 +152,7 @@ impl Seen {
 }
 
 /// News of one object.
-pub(super) enum Told<K> {
+pub(crate) enum Told<K> {
     /// As it is.
     There(K),
     /// The key of one that is no more.
@@ -190,7 +190,7 @@ fn take<K: ResourceExt>(known: &mut BTreeMap<String, K>, told: Told<K>) {
 }
 
 /// Follows a kind until nobody looks any more. A list after an interruption tells of what went meanwhile by what it lacks.
-pub(super) async fn follow<K, S>(
+pub(crate) async fn follow<K, S>(
     api: Api<K>,
     config: watcher::Config,
     seen: watch::Sender<S>,

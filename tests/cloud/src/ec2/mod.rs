@@ -79,7 +79,7 @@ pub(crate) fn subjects(world: &World, operation: &str, input: &Value) -> Vec<(St
 }
 
 /// Texts of a list in an input.
-fn texts<'i>(input: &'i Value, key: &str) -> Vec<&'i str> {
+pub(crate) fn texts<'i>(input: &'i Value, key: &str) -> Vec<&'i str> {
     let entries = input[key].as_array().into_iter().flatten();
     entries.filter_map(Value::as_str).collect()
 }
@@ -90,7 +90,7 @@ fn tag_set(tags: &Tags) -> Value {
 }
 
 /// Tags of a list `Tag` of an input.
-fn tags_of(input: &Value) -> Tags {
+pub(crate) fn tags_of(input: &Value) -> Tags {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let tags = input["Tag"].as_array().into_iter().flatten();
     tags.map(|tag| (text(&tag["Key"]), text(&tag["Value"])))
@@ -98,7 +98,7 @@ fn tags_of(input: &Value) -> Tags {
 }
 
 /// Tags that a list `TagSpecification` of an input has for a kind of resource.
-fn tags_for(input: &Value, kind: &str) -> Tags {
+pub(crate) fn tags_for(input: &Value, kind: &str) -> Tags {
     let all = input["TagSpecification"].as_array().into_iter().flatten();
     let own = all.filter(|specification| specification["ResourceType"] == kind);
     own.flat_map(tags_of).collect()

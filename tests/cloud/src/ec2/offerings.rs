@@ -61,6 +61,31 @@ mod tests {
     use super::*;
 
     #[test]
+    fn pages_have_a_thousand_and_give_every_offering_once() {
+        let world = World::new();
+        let mut input = json!({"LocationType": "availability-zone"});
+        let mut seen = Vec::new();
+        loop {
+            let told = describe(&world, &input).expect("offerings");
+            let page = told["instanceTypeOfferingSet"].as_array().expect("a page");
+            assert!(page.len() <= 1_000);
+            seen.extend(page.iter().map(ToString::to_string));
+            match &told["nextToken"] {
+                Value::Null => break,
+                token => input["NextToken"] = token.clone(),
+            }
+        }
+        let count = seen.len();
+        assert_eq!(count, 3 * world.instance_types().count());
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), count);
+        input["MaxResults"] = json!("1001");
+        let refused = describe(&world, &input).expect_err("too many");
+        assert_eq!(refused.code, "InvalidParameterValue");
+    }
+
+    #[test]
     fn a_zone_lists_what_it_has() {
         let mut world = World::new();
         world.types = ["m5.large", "c5.large"].map(str::to_owned).into();

@@ -37,12 +37,13 @@ pub(super) fn describe(world: &World, input: &Value) -> Result<Value, Fault> {
     let mut found = Vec::new();
     for own in world.instance_types() {
         let is_named = names.is_empty() || names.contains(&own.name);
-        if is_named && passes(&filters, &Tags::new(), |name| values(own, name))? {
+        let values = |name: &str| values(world, own, name);
+        if is_named && passes(&filters, &Tags::new(), values)? {
             found.push(own);
         }
     }
     page(input, "instanceTypeSet", &SIZES, &found, |own| {
-        described(own)
+        described(world, own)
     })
 }
 
@@ -54,7 +55,16 @@ pub(super) fn architecture(own: &InstanceType) -> &'static str {
     }
 }
 
-fn values(own: &InstanceType, name: &str) -> Option<Vec<String>> {
+/// Classes of usage in the words of EC2.
+fn usage_classes(world: &World, own: &InstanceType) -> &'static [&'static str] {
+    if world.without_spot.contains(own.name) {
+        &["on-demand"]
+    } else {
+        &["on-demand", "spot"]
+    }
+}
+
+fn values(world: &World, own: &InstanceType, name: &str) -> Option<Vec<String>> {
     let one = |text: &str| Some(vec![text.to_owned()]);
     match name {
         "instance-type" => one(own.name),
@@ -69,31 +79,35 @@ fn values(own: &InstanceType, name: &str) -> Option<Vec<String>> {
         ),
         "memory-info.size-in-mib" => one(&own.memory_mib.to_string()),
         "processor-info.supported-architecture" => one(architecture(own)),
-        "supported-usage-class" => Some(["on-demand", "spot"].map(str::to_owned).into()),
+        "supported-usage-class" => {
+            let classes = usage_classes(world, own).iter();
+            Some(classes.copied().map(str::to_owned).collect())
+        }
         "supported-virtualization-type" => one("hvm"),
         "vcpu-info.default-vcpus" => one(&own.vcpus.to_string()),
         _ => None,
     }
 }
 
-fn described(own: &InstanceType) -> Value {
+fn described(world: &World, own: &InstanceType) -> Value {
     let cores = if own.architecture == Architecture::Arm64 {
         own.vcpus
     } else {
         own.vcpus.div_ceil(2)
     };
+    let clock = (own.clock_mhz > 0).then(|| f64::from(own.clock_mhz) / 1_000.0);
     json!({
         "instanceType": own.name,
         "currentGeneration": true,
         "freeTierEligible": false,
-        "supportedUsageClasses": ["on-demand", "spot"],
+        "supportedUsageClasses": usage_classes(world, own),
         "supportedRootDeviceTypes": ["ebs"],
         "supportedVirtualizationTypes": ["hvm"],
         "bareMetal": own.is_bare_metal(),
         "hypervisor": own.hypervisor.map(plimsoll_ec2_facts::instance_type::Hypervisor::as_str),
         "processorInfo": {
             "supportedArchitectures": [architecture(own)],
-            "sustainedClockSpeedInGhz": f64::from(own.clock_mhz) / 1_000.0,
+            "sustainedClockSpeedInGhz": clock,
             "manufacturer": manufacturer(own.cpu_manufacturer),
         },
         "vCpuInfo": {
@@ -110,7 +124,7 @@ fn described(own: &InstanceType) -> Value {
             "encryptionSupport": "required",
         })),
         "ebsInfo": {
-            "ebsOptimizedSupport": "default",
+            "ebsOptimizedSupport": if own.ebs_mbps.is_some() { "default" } else { "unsupported" },
             "encryptionSupport": "supported",
             "nvmeSupport": "required",
             "ebsOptimizedInfo": own.ebs_mbps.map(|mbps| json!({
@@ -172,7 +186,7 @@ fn manufacturer(name: &str) -> &str {
         "habana" => "Habana",
         "intel" => "Intel",
         "nvidia" => "NVIDIA",
-        "qualcomm" => "Qualcomm AI",
+        "qualcomm" => "Qualcomm",
         other => other,
     }
 }
@@ -181,7 +195,7 @@ fn gpus(own: &InstanceType) -> Option<Value> {
     let gpu = own.gpu.as_ref()?;
     Some(json!({
         "gpus": [{
-            "name": gpu.name.to_uppercase(),
+            "name": written(gpu.name),
             "manufacturer": manufacturer(gpu.manufacturer),
             "count": gpu.count,
             "memoryInfo": {"sizeInMiB": gpu.memory_mib},
@@ -190,13 +204,15 @@ fn gpus(own: &InstanceType) -> Option<Value> {
     }))
 }
 
+/// The one list of EC2 whose entries are elements `member`, and not `item`.
 fn accelerators(own: &InstanceType) -> Option<Value> {
     let own = own.accelerator.as_ref()?;
-    Some(json!({"accelerators": [{
+    let device = json!({
         "count": own.count,
-        "name": capitalised(own.name),
+        "name": written(own.name),
         "manufacturer": manufacturer(own.manufacturer),
-    }]}))
+    });
+    Some(json!({"accelerators": {"member": device}}))
 }
 
 /// Devices of Inferentia and Trainium, which are the ones with cores.
@@ -208,6 +224,11 @@ fn neurons(own: &InstanceType) -> Option<Value> {
         "name": capitalised(own.name),
         "coreInfo": {"count": cores, "version": 2},
     }]}))
+}
+
+/// Names of models as EC2 writes them: in capitals, with spaces for the dashes of labels.
+fn written(name: &str) -> String {
+    name.replace('-', " ").to_uppercase()
 }
 
 fn capitalised(name: &str) -> String {
@@ -248,6 +269,29 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn a_type_that_the_tables_do_not_have_is_told_too_and_one_without_spot_says_so() {
+        let known = plimsoll_ec2_facts::instance_type("m7i.large").expect("a type");
+        let more = InstanceType {
+            name: "z9.large",
+            ..known.clone()
+        };
+        let mut world = World::new();
+        world.more_types.push(Box::leak(Box::new(more)));
+        world.without_spot.insert("m7i.large".to_owned());
+        let input = json!({"InstanceType": ["m7i.large", "z9.large"]});
+        let told = types(&describe(&world, &input).expect("types"));
+        assert_eq!(told[0]["supportedUsageClasses"], json!(["on-demand"]));
+        assert_eq!(told[1]["instanceType"], "z9.large");
+        assert_eq!(told[1]["vCpuInfo"], told[0]["vCpuInfo"]);
+        let spot = json!({"Filter": [
+            {"Name": "instance-type", "Value": ["m7i.large", "z9.large"]},
+            {"Name": "supported-usage-class", "Value": ["spot"]},
+        ]});
+        let told = types(&describe(&world, &spot).expect("types"));
+        assert_eq!(told.len(), 1);
     }
 
     #[test]

@@ -34,17 +34,22 @@ impl World {
         self.stock.insert(pool, left);
     }
 
-    /// Types that there are, in name order.
+    /// Types that there are: those of the tables in name order, then others.
     pub fn instance_types(&self) -> impl Iterator<Item = &'static InstanceType> {
         instance_types()
             .iter()
+            .chain(self.more_types.iter().copied())
             .filter(|own| self.types.is_empty() || self.types.contains(own.name))
     }
 
     /// A type by name; `None` if there is none.
     pub fn instance_type(&self, name: &str) -> Option<&'static InstanceType> {
         let is_here = self.types.is_empty() || self.types.contains(name);
-        instance_type(name).filter(|_| is_here)
+        let known = instance_type(name).or_else(|| {
+            let mut more = self.more_types.iter().copied();
+            more.find(|own| own.name == name)
+        });
+        known.filter(|_| is_here)
     }
 
     /// `true` if a zone has a type.
@@ -69,10 +74,11 @@ impl World {
         match capacity_type {
             CapacityType::Reserved => Some(PricePerHour::ZERO),
             CapacityType::OnDemand => on_demand(),
+            CapacityType::Spot if self.without_spot.contains(name) => None,
             CapacityType::Spot => {
                 let quoted = self.spot_prices.get(&(name.clone(), zone.clone()));
                 let modelled = || {
-                    let family = instance_type(name)?.family();
+                    let family = self.instance_type(name)?.family();
                     let model = SpotModel::default();
                     let price = model.price(&self.region, family, zone, on_demand()?);
                     Some(price.price())

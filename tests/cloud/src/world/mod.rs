@@ -9,10 +9,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
 use plimsoll_core::units::PricePerHour;
+use plimsoll_ec2_facts::InstanceType;
 use serde_json::Value;
 
 use crate::clock::Clock;
 use crate::fault::{Fault, ScriptedFault};
+use crate::iam_policy::{AskedRight, Policy};
 use crate::rate::{Rate, Tokens};
 
 pub use instance::{Delays, Health, Instance, State};
@@ -56,18 +58,28 @@ pub struct World {
     pub delays: Delays,
     /// Instance types that there are; empty for all that are known.
     pub types: BTreeSet<String>,
+    /// Types that the tables do not have, beside those that they do.
+    pub more_types: Vec<&'static InstanceType>,
+    /// Types that there are on demand alone.
+    pub without_spot: BTreeSet<String>,
     /// Types that a zone does not have: type, then zone.
     pub not_offered: BTreeSet<(String, String)>,
     /// Instances that can still be launched; without limit in pools that are not here. What is terminated does not come back.
     pub stock: BTreeMap<CapacityPool, u32>,
     /// On-demand prices by type, in place of the list price.
     pub on_demand_prices: BTreeMap<String, PricePerHour>,
+    /// Items of the price list, each a text, in place of those of the types: first those of virtual machines, then those of bare metal.
+    pub price_items: Option<[Vec<String>; 2]>,
     /// Spot prices by type and zone, in place of a share of the on-demand price.
     pub spot_prices: BTreeMap<(String, String), PricePerHour>,
     /// Queues by name.
     pub queues: BTreeMap<String, Queue>,
     /// Queue that hears of changes of state of instances, as by a rule of EventBridge; `None` where there is no rule.
     pub state_changes: Option<String>,
+    /// Policy documents of the caller's role: calls that they do not allow are refused. `None` for a caller who may do all.
+    pub policies: Option<Vec<Policy>>,
+    /// Rights that calls have asked for since there were documents, those that were refused among them.
+    pub asked_rights: BTreeSet<AskedRight>,
     /// Faults to come; of several that fit a call the first is taken.
     pub faults: Vec<ScriptedFault>,
     /// Rates at which operations may be called, by name; without limit for those that are not here.

@@ -1,7 +1,8 @@
 //! EC2 as the provider, on a cloud on loopback: pods get instances that join as planned, and instances that are not needed, or are taken
 //! back, go with all that was written of them.
 
-mod nodes;
+mod charted;
+mod messages;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use kube::{Client, ResourceExt};
 use plimsoll_api::crd;
 use plimsoll_api::kinds::Ec2NodeClass;
 use plimsoll_cloud::{Cloud, Instance, Options as CloudOptions, World};
+use plimsoll_cloud_nodes::{Nodes, follow, node_config};
 use plimsoll_lab::{Lab, Options, apply, pending_pod, until};
 use serde_json::{Value, json};
 
@@ -26,7 +28,7 @@ struct Scene {
     lab: Lab,
     client: Client,
     cloud: Arc<Cloud>,
-    _nodes: nodes::Nodes,
+    _nodes: Nodes,
 }
 
 impl Scene {
@@ -43,7 +45,7 @@ impl Scene {
         for object in [class(), pool(capacity_type)] {
             apply(&client, &object).await.expect("applied");
         }
-        let nodes = nodes::follow(Arc::clone(&cloud), client.clone());
+        let nodes = follow(Arc::clone(&cloud), client.clone());
         run(&mut lab, &cloud);
         Self {
             lab,
@@ -189,7 +191,8 @@ async fn pods_get_instances_that_join_as_planned_and_go_when_nobody_needs_them()
         assert_eq!(tag("eks:eks-cluster-name"), Some("lab"));
         assert_eq!(tag("karpenter.sh/nodepool"), Some("general"));
         assert_eq!(tag("team"), Some("shop"));
-        let config = nodes::config(own).expect("user data");
+        let encoded = own.template["UserData"].as_str().unwrap_or_default();
+        let config = node_config(encoded).expect("user data");
         assert_eq!(
             config["spec"]["cluster"]["apiServerEndpoint"],
             "https://lab.example"

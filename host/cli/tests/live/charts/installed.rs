@@ -154,7 +154,7 @@ fn release(lab: &Lab) -> Release {
 }
 
 /// Installs a release; what helm says.
-pub(super) async fn install(lab: &Lab, release: &Release, wait: bool) -> String {
+pub(crate) async fn install(lab: &Lab, release: &Release, wait: bool) -> String {
     let (release, kubeconfig) = (release.clone(), lab.kubeconfig().to_owned());
     let installed = tokio::task::spawn_blocking(move || release.install(&kubeconfig, wait));
     installed
@@ -210,7 +210,7 @@ async fn policy(client: &Client, name: &str) {
 }
 
 /// The controller's container as the API server has the Deployment.
-async fn container(client: &Client) -> Container {
+pub(crate) async fn container(client: &Client) -> Container {
     let deployments: Api<Deployment> = Api::namespaced(client.clone(), NAMESPACE);
     let deployment = deployments.get(NAME).await.expect("the deployment");
     let deployment = serde_json::to_value(deployment).expect("JSON");
@@ -218,7 +218,7 @@ async fn container(client: &Client) -> Container {
 }
 
 /// A client with the token that a pod of the Deployment would be given.
-async fn as_account(lab: &Lab, client: &Client) -> Client {
+pub(crate) async fn as_account(lab: &Lab, client: &Client) -> Client {
     let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), NAMESPACE);
     let request = TokenRequest {
         spec: Some(TokenRequestSpec::default()),

@@ -1,7 +1,7 @@
 //! The chart in a real cluster: helm installs it, and the program serves with exactly the arguments, environment, rights and probes
 //! that it says. The rights are as small as the requests need.
 
-mod installed;
+pub(super) mod installed;
 mod rights;
 
 use std::process::Command;

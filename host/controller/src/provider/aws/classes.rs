@@ -8,7 +8,7 @@ use std::time::Duration;
 use kube::Client;
 use plimsoll_api::convert::class_status;
 use plimsoll_api::kinds::{Condition, Ec2NodeClassStatus};
-use plimsoll_aws::{Ec2, NodeSettings, catalogues, quotes, reference};
+use plimsoll_aws::{Ec2, Market, NodeSettings, catalogues, reference};
 use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::engine::Input;
 use plimsoll_core::model::ClassRef;
@@ -17,15 +17,12 @@ use plimsoll_kube::node_class::WatchedClasses;
 use tokio::sync::mpsc::Sender;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::market::Follower;
 use super::reconciler::{Known, Reconciler};
 use crate::clock::Clock;
 
 /// The first list of classes is waited for so long; without it nothing is sold until it comes.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// From one question for spot prices to the next: they move by the hour.
-const SPOT_PRICES: Duration = Duration::from_hours(1);
-/// After a question for them that failed.
-const AGAIN: Duration = Duration::from_mins(1);
 
 /// Classes with what is said of each, by name.
 type Told = Vec<(ClassRef, ClassStatus)>;
@@ -37,26 +34,30 @@ pub(super) struct Classes {
     watched: WatchedClasses,
     known: BTreeMap<String, Known>,
     clock: Clock,
-    /// When spot prices are asked for again.
-    spot_due: Instant,
+    market: Follower,
     /// Classes and catalogues as they were told last.
     told: (Option<Told>, Option<Catalogues>),
 }
 
 impl Classes {
-    pub(super) fn new(client: Client, ec2: Arc<Ec2>, nodes: NodeSettings) -> Self {
+    pub(super) fn new(
+        client: Client,
+        ec2: Arc<Ec2>,
+        nodes: NodeSettings,
+        market: Follower,
+    ) -> Self {
         Self {
             watched: WatchedClasses::start(&client),
             reconciler: Reconciler::new(client, Arc::clone(&ec2), nodes),
             ec2,
             known: BTreeMap::new(),
             clock: Clock::default(),
-            spot_due: Instant::now(),
+            market,
             told: (None, None),
         }
     }
 
-    /// Waits for the first list and looks at all classes, so that the first decision knows what they sell.
+    /// Waits for the first list and for what EC2 sells, and looks at all classes, so that the first decision knows what they sell.
     pub(super) async fn first(&mut self) {
         match timeout(PATIENCE, self.watched.changed()).await {
             Ok(Some(Err(error))) => {
@@ -65,6 +66,8 @@ impl Classes {
             Ok(_) => {}
             Err(_) => tracing::warn!("EC2NodeClasses were not listed in time"),
         }
+        let market = self.market.first().await;
+        self.sell(market);
         self.look().await;
     }
 
@@ -86,12 +89,7 @@ impl Classes {
             if self.tell(&say).await.is_none() {
                 return;
             }
-            let due = self
-                .known
-                .values()
-                .map(|known| known.due)
-                .chain([self.spot_due])
-                .min();
+            let due = self.known.values().map(|known| known.due).min();
             let sleep = async {
                 match due {
                     Some(due) => sleep_until(due).await,
@@ -106,6 +104,7 @@ impl Classes {
                     }
                     None => return,
                 },
+                market = self.market.next() => self.sell(market),
                 () = sleep => {}
             }
             self.look().await;
@@ -135,28 +134,17 @@ impl Classes {
         Some(())
     }
 
-    /// Asks for spot prices, where it is time; all classes are looked at anew with them. Without an answer the last ones stand.
-    async fn price(&mut self) {
-        if Instant::now() < self.spot_due {
-            return;
-        }
-        let now = self.clock.now();
-        self.spot_due = Instant::now() + SPOT_PRICES;
-        match self.ec2.clients().spot_prices(now).await {
-            Ok(points) => {
-                self.reconciler.spot = quotes(&points, now);
-                self.known.clear();
-            }
-            Err(error) => {
-                self.spot_due = Instant::now() + AGAIN;
-                tracing::warn!(%error, "spot prices are not known; tried again");
-            }
+    /// From now on classes sell what there is on that market: all are looked at anew.
+    fn sell(&mut self, market: Market) {
+        self.reconciler.market = market;
+        for known in self.known.values_mut() {
+            known.served = None;
+            known.due = Instant::now();
         }
     }
 
     /// Looks at every class for which it is time.
     async fn look(&mut self) {
-        self.price().await;
         let classes = self.watched.all().clone();
         self.known.retain(|name, _| classes.contains_key(name));
         for (name, class) in classes {
@@ -168,7 +156,7 @@ impl Classes {
                 self.reconciler.retire(&name, &class).await
             } else {
                 let now = self.clock.now();
-                self.reconciler.refresh(class, known, now).await
+                Box::pin(self.reconciler.refresh(class, known, now)).await
             };
             self.known.insert(name, looked);
         }

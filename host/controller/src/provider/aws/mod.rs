@@ -1,13 +1,16 @@
 //! EC2 as a provider: its calls, classes that are kept up to date, and what the queue says of instances.
 
 mod classes;
+mod health;
 mod interruption;
+mod market;
 mod reconciler;
+mod templates;
 
 use std::sync::Arc;
 
 use kube::Client;
-use plimsoll_aws::{Clients, ClusterAccess, Ec2, NodeSettings};
+use plimsoll_aws::{CallFailure, Clients, ClusterAccess, Ec2, NodeSettings};
 use plimsoll_core::action::CloudCall;
 use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::engine::Input;
@@ -17,8 +20,11 @@ use tokio::sync::mpsc::{Receiver, channel};
 use tokio::task::JoinSet;
 
 use self::classes::Classes;
+use self::interruption::Interruptions;
+use self::market::Follower;
 use super::{Calling, Provider, Telling};
 use crate::Telemetry;
+use crate::metrics::families::{LAUNCH_FAILURES, TERMINATION_FAILURES};
 
 /// Inputs that wait to be heard; whoever tells more waits.
 const AHEAD: usize = 64;
@@ -33,6 +39,10 @@ pub struct AwsSetup {
     pub cluster: ClusterAccess,
     /// Settings that change what nodes have.
     pub nodes: NodeSettings,
+    /// `true` if the Pricing service cannot be reached, as in a network without a way out: compiled list prices stand.
+    pub is_isolated: bool,
+    /// `true` if classes are not tried out before they are launched.
+    pub skips_dry_runs: bool,
     /// Name of the queue with messages about instances; `None` for none.
     pub queue: Option<String>,
     /// Numbers about what it does.
@@ -41,6 +51,7 @@ pub struct AwsSetup {
 
 struct AwsProvider {
     ec2: Arc<Ec2>,
+    telemetry: Telemetry,
     catalogues: Arc<Catalogues>,
     said: Mutex<Receiver<Input>>,
     _tasks: JoinSet<()>,
@@ -49,22 +60,63 @@ struct AwsProvider {
 /// EC2 as a provider, once every class that there is was looked at.
 pub async fn aws(setup: AwsSetup) -> Arc<dyn Provider> {
     let (say, said) = channel(AHEAD);
-    let ec2 = Arc::new(Ec2::new(setup.clients, setup.cluster));
-    let mut classes = Classes::new(setup.client, Arc::clone(&ec2), setup.nodes);
+    let mut ec2 = Ec2::new(setup.clients, setup.cluster);
+    if setup.skips_dry_runs {
+        ec2 = ec2.without_dry_runs();
+    }
+    let ec2 = Arc::new(ec2);
+    let market = Follower::start(&ec2, setup.is_isolated);
+    let mut classes = Classes::new(setup.client, Arc::clone(&ec2), setup.nodes, market);
     classes.first().await;
     let catalogues = classes.catalogues();
     let mut tasks = JoinSet::new();
     tasks.spawn(classes.follow(say.clone()));
     if let Some(name) = setup.queue {
-        let own = Arc::clone(&ec2);
-        tasks.spawn(interruption::follow(own, name, say, setup.telemetry));
+        let interruptions = Interruptions {
+            ec2: Arc::clone(&ec2),
+            name,
+            say: say.clone(),
+            telemetry: setup.telemetry.clone(),
+        };
+        tasks.spawn(interruptions.follow());
     }
+    tasks.spawn(templates::tidy(Arc::clone(&ec2)));
+    let telemetry = setup.telemetry.clone();
+    tasks.spawn(health::follow(Arc::clone(&ec2), say, telemetry));
     Arc::new(AwsProvider {
         ec2,
+        telemetry: setup.telemetry,
         catalogues,
         said: Mutex::new(said),
         _tasks: tasks,
     })
+}
+
+impl AwsProvider {
+    fn count_failures(&self) {
+        for failure in self.ec2.take_failures() {
+            match failure {
+                CallFailure::Launch {
+                    zone,
+                    zone_id,
+                    capacity_type,
+                    reason,
+                } => {
+                    let labels = [
+                        ("zone", zone.as_str()),
+                        ("zone_id", &zone_id),
+                        ("capacity_type", capacity_type.as_str()),
+                        ("reason", &reason),
+                    ];
+                    self.telemetry.count(LAUNCH_FAILURES.name, &labels);
+                }
+                CallFailure::Termination { zone, zone_id } => {
+                    let labels = [("zone", zone.as_str()), ("zone_id", &zone_id)];
+                    self.telemetry.count(TERMINATION_FAILURES.name, &labels);
+                }
+            }
+        }
+    }
 }
 
 impl Provider for AwsProvider {
@@ -73,7 +125,11 @@ impl Provider for AwsProvider {
     }
 
     fn call<'a>(&'a self, call: &'a CloudCall) -> Calling<'a> {
-        Box::pin(self.ec2.call(call))
+        Box::pin(async {
+            let outcome = self.ec2.call(call).await;
+            self.count_failures();
+            outcome
+        })
     }
 
     fn observe(&self, input: &Input, _: Timestamp) {

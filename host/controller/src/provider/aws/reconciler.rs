@@ -6,8 +6,8 @@ use std::time::Duration;
 use kube::Client;
 use plimsoll_api::kinds::Ec2NodeClass;
 use plimsoll_aws::{
-    CallError, Ec2, HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION, Market, NodeSettings,
-    Reconciled, ServedClass, SpotQuotes, reconcile, retire,
+    CallError, Ec2, HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION, Looked, Market,
+    NodeSettings, Reconciled, Refusal, ServedClass, look, retire,
 };
 use plimsoll_core::catalogue::Subnet;
 use plimsoll_core::time::Timestamp;
@@ -24,8 +24,8 @@ pub(super) struct Reconciler {
     client: Client,
     ec2: Arc<Ec2>,
     nodes: NodeSettings,
-    /// Spot prices as they were told last.
-    pub(super) spot: SpotQuotes,
+    /// Types and prices of the region, as they were told last.
+    pub(super) market: Market,
 }
 
 /// A class that was looked at.
@@ -53,11 +53,12 @@ impl Known {
 
 impl Reconciler {
     pub(super) fn new(client: Client, ec2: Arc<Ec2>, nodes: NodeSettings) -> Self {
+        let market = Market::of_tables(ec2.clients().region());
         Self {
             client,
             ec2,
             nodes,
-            spot: SpotQuotes::default(),
+            market,
         }
     }
 
@@ -68,15 +69,15 @@ impl Reconciler {
         last: Option<&Known>,
         now: Timestamp,
     ) -> Known {
+        self.know_cluster().await;
+        let looked = look(&class, &self.ec2.cluster(), self.ec2.clients(), now).await;
+        let refusal = self.try_out(&class, &looked, last).await;
         let Reconciled {
             status,
             free,
             failed,
             again,
-        } = {
-            self.know_cluster().await;
-            reconcile(&class, &self.ec2.cluster(), self.ec2.clients(), now).await
-        };
+        } = looked.conclude(refusal);
         let name = class.metadata.name.clone().unwrap_or_default();
         // The same failure is told once.
         let told = last.map(|last| last.failed.as_slice()).unwrap_or_default();
@@ -110,6 +111,28 @@ impl Reconciler {
         }
     }
 
+    /// Why launches of a class would be refused, where nothing else is wrong with it and AWS says so.
+    async fn try_out(
+        &self,
+        class: &Ec2NodeClass,
+        looked: &Looked,
+        last: Option<&Known>,
+    ) -> Option<Refusal> {
+        if !looked.is_sound() {
+            return None;
+        }
+        let mut class = class.clone();
+        class.status = Some(looked.status.clone());
+        let served = self.served(class, last).ok()?;
+        match self.ec2.try_out(&served).await {
+            Ok(result) => result.err(),
+            Err(error) => {
+                tracing::debug!(class = served.name(), %error, "EC2NodeClass is not tried out; tried again");
+                None
+            }
+        }
+    }
+
     /// The class as launches see it: that of the last look where the class says the same, since what it sells takes some reckoning.
     fn served(
         &self,
@@ -126,11 +149,7 @@ impl Reconciler {
             return Ok(Arc::clone(same));
         }
         let cluster = self.ec2.cluster();
-        let market = Market {
-            region: self.ec2.clients().region(),
-            spot: &self.spot,
-        };
-        let served = ServedClass::new(class, &market, &cluster.ca_bundle, self.nodes);
+        let served = ServedClass::new(class, &self.market, &cluster.ca_bundle, self.nodes);
         served.map(Arc::new)
     }
 

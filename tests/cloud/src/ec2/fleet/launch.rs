@@ -25,7 +25,8 @@ pub(super) fn available(
 ) -> (u32, Option<Fault>) {
     let (name, zone) = (&own.pool.instance_type, &own.pool.zone);
     let scripted = world.take_fault("CreateFleet", |fault| {
-        fault.is_narrow() && matches!(fault.effect, Effect::Fails(_)) && fault.covers(name, zone)
+        let is_error = fault.is_narrow() && matches!(fault.effect, Effect::Fails(_));
+        is_error && fault.covers(name, zone) && fault.is_paid_for(own.pool.capacity_type)
     });
     if let Some(Effect::Fails(fault)) = scripted {
         return (0, Some(fault));

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::template;
 use crate::fault::Fault;
+use crate::iam_policy;
 use crate::world::World;
 use launch::Launch;
 use request::{Override, Request};
@@ -17,12 +18,16 @@ use request::{Override, Request};
 pub(super) fn create(world: &mut World, input: &Value) -> Result<Value, Fault> {
     let request = Request::read(world, input)?;
     let fleet = format!("fleet-{}", world.next_uuid());
+    let denied = iam_policy::fleet_denial(world, input);
     let (mut left, mut given, mut errors) = (request.count, Vec::new(), Vec::new());
     for own in &request.overrides {
         if left == 0 {
             break;
         }
-        let (count, error) = launch::available(world, own, left);
+        let (count, error) = match &denied {
+            Some(denied) => (0, Some(denied.clone())),
+            None => launch::available(world, own, left),
+        };
         left -= count;
         if count > 0 {
             let shared = Launch {

@@ -391,6 +391,23 @@ fn a_scripted_error_meets_the_overrides_that_it_is_for() {
 }
 
 #[test]
+fn a_scripted_error_for_spot_leaves_what_is_bought_on_demand() {
+    let mut world = world();
+    let code = "AuthFailure.ServiceLinkedRoleCreationNotPermitted";
+    let scripted = ScriptedFault::error("CreateFleet", Fault::new(code, "")).paid_for(Spot);
+    world.faults.push(scripted.times(10));
+    let overrides = [own(&world, "m5.large", "us-east-1a")];
+    let told = create(&mut world, &input("spot", "lowest-price", 1, &overrides));
+    assert_eq!(given(&told), []);
+    assert_eq!(errors(&told), [error("m5.large", "us-east-1a", code)]);
+    let told = create(
+        &mut world,
+        &input("on-demand", "lowest-price", 1, &overrides),
+    );
+    assert_eq!(given(&told), [three("m5.large", "us-east-1a", 1)]);
+}
+
+#[test]
 fn a_dry_run_of_instances_looks_at_template_image_and_profile() {
     let mut world = world();
     let ask = |world: &mut World, template: &str| {

@@ -11,6 +11,7 @@ use kube::api::{Api, DeleteParams, PostParams};
 use kube::{Client, Error};
 use plimsoll_api::write::amounts;
 use plimsoll_cloud::{Cloud, Instance, State};
+use plimsoll_ec2_facts::instance_type::Architecture;
 use plimsoll_ec2_facts::{AllocatableSettings, instance_type};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
@@ -19,12 +20,12 @@ use tokio::task::JoinSet;
 const AGAIN: Duration = Duration::from_millis(200);
 
 /// Nodes that follow a cloud's instances until this is dropped.
-pub(super) struct Nodes {
+pub struct Nodes {
     _task: JoinSet<()>,
 }
 
 /// Has instances of the cloud join the cluster.
-pub(super) fn follow(cloud: Arc<Cloud>, client: Client) -> Nodes {
+pub fn follow(cloud: Arc<Cloud>, client: Client) -> Nodes {
     let mut task = JoinSet::new();
     task.spawn(async move {
         let nodes: Api<Node> = Api::all(client);
@@ -62,21 +63,25 @@ pub(super) fn follow(cloud: Arc<Cloud>, client: Client) -> Nodes {
 
 /// The node that the instance's kubelet registers.
 fn node(instance: &Instance) -> Node {
-    let config = config(instance).unwrap_or_default();
+    let encoded = instance.template["UserData"].as_str().unwrap_or_default();
+    let config = node_config(encoded).unwrap_or_default();
     let kubelet = &config["spec"]["kubelet"];
     let name = format!("{}.ec2.internal", instance.id);
     let zone = &instance.zone;
+    let facts = instance_type(&instance.instance_type);
+    let architecture = match facts.map(|facts| facts.architecture) {
+        Some(Architecture::Arm64) => "arm64",
+        _ => "amd64",
+    };
     let mut labels = json!({
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
-        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/arch": architecture,
         "node.kubernetes.io/instance-type": instance.instance_type,
         "topology.kubernetes.io/zone": zone,
         "topology.kubernetes.io/region": zone.trim_end_matches(char::is_alphabetic),
     });
-    let flag = kubelet["flags"][0].as_str().unwrap_or_default();
-    let pairs = flag.trim_start_matches("--node-labels=").trim_matches('"');
-    for (key, value) in pairs.split(',').filter_map(|pair| pair.split_once('=')) {
+    for (key, value) in node_labels(&config) {
         labels[key] = value.into();
     }
     let settings = AllocatableSettings {
@@ -85,7 +90,6 @@ fn node(instance: &Instance) -> Node {
             .and_then(|most| most.try_into().ok()),
         ..AllocatableSettings::default()
     };
-    let facts = instance_type(&instance.instance_type);
     let room = facts.and_then(|facts| facts.room(&settings).ok());
     let capacity = room.as_ref().map(|room| amounts(&room.capacity));
     let allocatable = room.as_ref().map(|room| amounts(&room.allocatable()));
@@ -101,14 +105,41 @@ fn node(instance: &Instance) -> Node {
         },
         "status": {"capacity": capacity, "allocatable": allocatable},
     });
-    serde_json::from_value(node).expect("a node")
+    serde_json::from_value(node).expect("the shape is fixed here")
 }
 
-/// The `NodeConfig` in an instance's user data.
-pub(super) fn config(instance: &Instance) -> Option<Value> {
-    let encoded = instance.template["UserData"].as_str()?;
+/// The last `NodeConfig` in user data as a launch template has it, in base64; `None` where there is none.
+pub fn node_config(encoded: &str) -> Option<Value> {
     let text = String::from_utf8(STANDARD.decode(encoded).ok()?).ok()?;
-    let part = text.rsplit("application/node.eks.aws\n\n").next()?;
-    let yaml = part.split("\n--//").next()?;
+    let text = text.replace("\r\n", "\n");
+    let (_, part) = text.rsplit_once("application/node.eks.aws\n")?;
+    let yaml = part.split("\n--").next()?;
     serde_saphyr::from_str(yaml).ok()
+}
+
+/// The labels by which a `NodeConfig` has its kubelet register.
+pub fn node_labels(config: &Value) -> Vec<(&str, &str)> {
+    let flags = config["spec"]["kubelet"]["flags"].as_array();
+    let flags = flags.into_iter().flatten().filter_map(Value::as_str);
+    let arguments = flags.filter_map(|flag| flag.strip_prefix("--node-labels="));
+    let pairs = arguments.flat_map(|pairs| pairs.trim_matches('"').split(','));
+    pairs.filter_map(|pair| pair.split_once('=')).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_part_says_how_a_node_registers() {
+        let text = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=\"//\"\n\n\
+            --//\nContent-Type: application/node.eks.aws\n\nspec: {kubelet: {flags: []}}\n\
+            --//\nContent-Type: application/node.eks.aws\n\n# Ours\nspec:\n  kubelet:\n    flags:\n    - --node-labels=\"a=1,b=\"\n--//--\n";
+        for text in [text.to_owned(), text.replace('\n', "\r\n")] {
+            let config = node_config(&STANDARD.encode(text)).expect("a document");
+            assert_eq!(node_labels(&config), [("a", "1"), ("b", "")]);
+        }
+        assert_eq!(node_config(&STANDARD.encode("#!/bin/sh")), None);
+        assert_eq!(node_config("no base64"), None);
+    }
 }

@@ -1,0 +1,65 @@
+//! Dry runs: calls that EC2 answers as it would, without doing anything. The SDK makes each of them once.
+
+use aws_sdk_ec2::config::Config;
+use aws_sdk_ec2::config::retry::RetryConfig;
+use aws_sdk_ec2::types::{
+    InstanceNetworkInterfaceSpecification as Interface, InstanceType,
+    LaunchTemplateSpecification as Template, ResourceType,
+};
+use plimsoll_api::kinds::Tags;
+
+use super::fleet::specifications;
+use super::{CallError, Clients};
+use crate::error::ErrorClass;
+use crate::launch::fleet::FleetRequest;
+
+impl Clients {
+    /// Asks whether a fleet would be given, without getting it.
+    pub(crate) async fn try_fleet(&self, request: &FleetRequest) -> Result<(), CallError> {
+        let call = self.fleet_call(request).set_client_token(None);
+        let call = call.dry_run(true).customize();
+        let asked = call.config_override(once()).send().await;
+        would_succeed(asked.map(drop).map_err(CallError::of("ec2:CreateFleet")))
+    }
+
+    /// Asks whether an instance would run by a launch template in a subnet, without running it.
+    pub(crate) async fn try_run(
+        &self,
+        template: &str,
+        instance_type: &str,
+        subnet: &str,
+        tags: &Tags,
+    ) -> Result<(), CallError> {
+        let tagged = [
+            ResourceType::Instance,
+            ResourceType::Volume,
+            ResourceType::NetworkInterface,
+        ];
+        let template = Template::builder().launch_template_name(template);
+        let interface = Interface::builder().device_index(0).subnet_id(subnet);
+        let call = self
+            .ec2
+            .run_instances()
+            .dry_run(true)
+            .min_count(1)
+            .max_count(1)
+            .launch_template(template.version("$Latest").build())
+            .instance_type(InstanceType::from(instance_type))
+            .network_interfaces(interface.build())
+            .set_tag_specifications(Some(specifications(tagged, tags)));
+        let asked = call.customize().config_override(once()).send().await;
+        would_succeed(asked.map(drop).map_err(CallError::of("ec2:RunInstances")))
+    }
+}
+
+fn once() -> aws_sdk_ec2::config::Builder {
+    Config::builder().retry_config(RetryConfig::disabled())
+}
+
+/// EC2 says by an error that a call would have succeeded.
+fn would_succeed(asked: Result<(), CallError>) -> Result<(), CallError> {
+    match asked {
+        Err(error) if error.class() != ErrorClass::DryRunOk => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,136 @@
+//! The cloud's word on instances: which claims go, what people are told, and what is not bought for a while.
+
+use std::sync::Arc;
+
+use plimsoll_core::action::{Action, Order, Purpose};
+use plimsoll_core::catalogue::LAUNCH_ORDER_ANNOTATION;
+use plimsoll_core::engine::Input;
+use plimsoll_core::ids::ProviderId;
+use plimsoll_core::labels::{CAPACITY_TYPE, INSTANCE_TYPE, ZONE};
+use plimsoll_core::lifecycle::Interruption;
+use plimsoll_core::model::{NodeClaim, Object};
+use plimsoll_core::snapshot::Objects;
+use plimsoll_oracles::fixture::{
+    Amounts, ClusterFixture, Spot, ZONE_1, cluster, instance_type, labels, node, pod, pool,
+};
+
+use super::identity::{World, purposes};
+use super::naming::asked;
+
+/// A cluster with a node of the type `small`, which is sold as spot alone, beside another type.
+fn spot() -> ClusterFixture {
+    let sold = |name: &str, cpu: i64, price: f64| {
+        let listed = instance_type(name).cpu(cpu).memory_mib(8192).pods(110);
+        let listed = listed.no_overhead().price(price);
+        listed.offered(ZONE_1, Spot)
+    };
+    let world = cluster().sells(sold("small", 2000, 0.1));
+    let world = world.sells(sold("large", 4000, 0.2)).pool(pool("general"));
+    let n1 = node("n1").managed("general").of_type("small").zone(ZONE_1);
+    let world = world.node(n1.label(CAPACITY_TYPE, "spot"));
+    let bought = [
+        (CAPACITY_TYPE, "spot"),
+        (INSTANCE_TYPE, "small"),
+        (ZONE, ZONE_1),
+    ];
+    world.with_claims(move |claim| claim.labels.extend(labels(&bought)))
+}
+
+fn objects() -> (Objects, ProviderId, Arc<NodeClaim>) {
+    let (objects, ..) = spot().parts();
+    let claim = Arc::clone(&objects.claims[0]);
+    let instance = claim.provider_id.clone().expect("an instance");
+    (objects, instance, claim)
+}
+
+/// Reasons of events after the cloud has said so, once for the claim and once for its node.
+fn told(world: &mut World, instance: &ProviderId, says: Interruption) -> Vec<String> {
+    let input = Input::Interrupted(instance.clone(), says);
+    let actions = world.engine.handle(input, world.now);
+    let reasons = actions.iter().filter_map(|action| match action {
+        Action::Report(event) => Some(event.reason.to_string()),
+        _ => None,
+    });
+    reasons.collect()
+}
+
+/// Types that are bought for a pod that comes so many seconds after the cloud has said so, and after the node has gone.
+fn bought_after(says: Interruption, seconds: i64) -> Vec<&'static str> {
+    let (objects, instance, claim) = objects();
+    let (mut world, _) = World::on(&objects, spot(), 100);
+    world.hear(Input::Interrupted(instance, says));
+    world.miss(Object::Claim(claim));
+    world.miss(Object::Node(Arc::clone(&objects.nodes[0])));
+    world.wait(seconds);
+    let (waiting, ..) = cluster().pod(pod("web").cpu(1900)).parts();
+    let mut orders = world.see(Object::Pod(Arc::clone(&waiting.pods[0])));
+    orders.extend(world.wait(15));
+    let claim = asked(&orders).pop().expect("a claim");
+    let order = &claim.annotations[LAUNCH_ORDER_ANNOTATION];
+    let named = ["small", "large"].into_iter();
+    named.filter(|name| order.contains(name)).collect()
+}
+
+fn goes(orders: &[Order]) -> bool {
+    purposes(orders).contains(&Purpose::DeleteClaim)
+}
+
+#[test]
+fn a_claim_goes_for_every_word_but_a_recommendation() {
+    for says in [
+        Interruption::SpotReclaimed,
+        Interruption::ReservationReclaimed,
+        Interruption::ScheduledChange,
+        Interruption::Stopping,
+        Interruption::Terminating,
+        Interruption::ScheduledEvent,
+        Interruption::RebalanceRecommended,
+    ] {
+        let (objects, instance, _) = objects();
+        let (mut world, _) = World::on(&objects, spot(), 100);
+        let orders = world.hear(Input::Interrupted(instance, says));
+        assert_eq!(goes(&orders), says.ends_instance(), "{says:?}");
+    }
+}
+
+#[test]
+fn nothing_is_waited_for_on_a_node_whose_checks_fail() {
+    for says in [Interruption::InstanceImpaired, Interruption::SystemImpaired] {
+        let (objects, instance, mut claim) = objects();
+        let (mut world, _) = World::on(&objects, spot(), 100);
+        let orders = world.hear(Input::Interrupted(instance, says));
+        assert_eq!(purposes(&orders), [Purpose::MarkDeadline], "{says:?}");
+        Arc::make_mut(&mut claim).drained_by = Some(world.now);
+        assert!(goes(&world.see(Object::Claim(claim))), "{says:?}");
+    }
+}
+
+#[test]
+fn people_are_told_once_on_the_claim_and_on_its_node() {
+    let (objects, instance, _) = objects();
+    let (mut world, _) = World::on(&objects, spot(), 100);
+    let recommended = told(&mut world, &instance, Interruption::RebalanceRecommended);
+    assert_eq!(recommended, ["SpotRebalanceRecommendation"; 2]);
+    let first = told(&mut world, &instance, Interruption::SpotReclaimed);
+    let reasons = ["SpotInterrupted", "TerminatingOnInterruption"];
+    assert_eq!(first[..4], [reasons, reasons].concat());
+    assert_eq!(
+        told(&mut world, &instance, Interruption::SpotReclaimed),
+        [""; 0]
+    );
+    let unknown = ProviderId::from("fake:///other");
+    assert_eq!(
+        told(&mut world, &unknown, Interruption::SpotReclaimed),
+        [""; 0]
+    );
+}
+
+#[test]
+fn spot_of_which_some_was_taken_back_is_not_bought_for_three_minutes() {
+    let reclaimed = Interruption::SpotReclaimed;
+    assert_eq!(bought_after(reclaimed, 0), ["large"]);
+    assert_eq!(bought_after(reclaimed, 100), ["large"]);
+    assert_eq!(bought_after(reclaimed, 181), ["small", "large"]);
+    let ended = Interruption::Terminating;
+    assert_eq!(bought_after(ended, 0), ["small", "large"]);
+}

@@ -1,0 +1,168 @@
+//! A script's table: figures of both, bars, and differences with their explanations.
+
+use std::fmt::Write as _;
+
+use super::compare::{Difference, differences};
+use super::explained::Explanation;
+use super::observed::{Figures, Observed};
+use super::script::Script;
+
+/// Most values of a difference that are printed.
+const MOST_VALUES: usize = 6;
+
+/// A script's outcome.
+#[derive(Clone, Debug, Default)]
+pub struct Verdict {
+    /// Differences that nothing explains.
+    pub unexplained: Vec<Difference>,
+    /// Places in the table of the explanations that were needed.
+    pub needed: Vec<usize>,
+    /// Differences that are explained.
+    pub explained: usize,
+    /// Bars that were missed, in words.
+    pub missed: Vec<String>,
+}
+
+/// Holds two runs of a script side by side.
+pub fn verdict(
+    script: &str,
+    (theirs, ours): (&Observed, &Observed),
+    explanations: &[Explanation],
+) -> Verdict {
+    let mut verdict = Verdict {
+        missed: missed(&theirs.figures, &ours.figures),
+        ..Verdict::default()
+    };
+    for difference in differences(&theirs.rows, &ours.rows) {
+        let covers = |own: &Explanation| own.covers(script, &difference);
+        match explanations.iter().position(covers) {
+            Some(at) => {
+                verdict.explained += 1;
+                verdict.needed.push(at);
+            }
+            None => verdict.unexplained.push(difference),
+        }
+    }
+    verdict
+}
+
+fn missed(theirs: &Figures, ours: &Figures) -> Vec<String> {
+    let mut missed = Vec::new();
+    if ours.doubles > 0 {
+        missed.push("instances that no claim named".to_owned());
+    }
+    if ours.calls != ours.attempts {
+        missed.push("more calls of CreateFleet than one for each request and try".to_owned());
+    }
+    if ours.price > theirs.price + 1e-9 {
+        missed.push("a higher price than the incumbent's".to_owned());
+    }
+    missed
+}
+
+/// The table of a script.
+pub fn report(script: &Script, (theirs, ours): (&Figures, &Figures), verdict: &Verdict) -> String {
+    let mut out = format!("\n{}, {}\n", script.name, script.title);
+    let mut line = |what: &str, theirs: String, ours: String| {
+        let _ = writeln!(out, "{what:<44}{theirs:>12}{ours:>12}");
+    };
+    line("", "incumbent".to_owned(), "plimsoll".to_owned());
+    let count = |what, pick: fn(&Figures) -> usize| (what, pick);
+    for (what, pick) in [
+        count("instances launched", |own| own.launched),
+        count("doubles", |own| own.doubles),
+        count("calls of CreateFleet", |own| own.calls),
+        count("different requests", |own| own.requests),
+        count("tries of them", |own| own.attempts),
+    ] {
+        line(what, pick(theirs).to_string(), pick(ours).to_string());
+    }
+    let price = |own: &Figures| format!("{:.4}", own.price);
+    line("price, $/h", price(theirs), price(ours));
+    let seconds = |own: &Figures| own.seconds.map_or("-".to_owned(), |it| format!("{it:.2}"));
+    line("pods to CreateFleet, s", seconds(theirs), seconds(ours));
+    let took = |own: &Figures| format!("{:.1}", own.took);
+    line("pods to the end, s", took(theirs), took(ours));
+    let (explained, rest) = (verdict.explained, verdict.unexplained.len());
+    let _ = writeln!(out, "differences: {explained} explained, {rest} not");
+    for difference in &verdict.unexplained {
+        let (theirs, ours) = (values(&difference.theirs), values(&difference.ours));
+        let _ = writeln!(
+            out,
+            "  {}\n    theirs: {theirs}\n    ours:   {ours}",
+            difference.key
+        );
+    }
+    for bar in &verdict.missed {
+        let _ = writeln!(out, "MISSED: {bar}");
+    }
+    out
+}
+
+fn values(all: &std::collections::BTreeSet<String>) -> String {
+    let mut texts: Vec<&str> = all.iter().take(MOST_VALUES).map(String::as_str).collect();
+    let more = format!("and {} more", all.len().saturating_sub(MOST_VALUES));
+    if all.len() > MOST_VALUES {
+        texts.push(&more);
+    }
+    if texts.is_empty() {
+        "-".to_owned()
+    } else {
+        texts.join(" | ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::explained::Explanation;
+    use super::super::normal::Rows;
+    use super::*;
+
+    fn observed(value: &str, figures: Figures) -> Observed {
+        let mut rows = Rows::default();
+        rows.put("Node", "labels.a", value.to_owned());
+        rows.put("Node", "labels.b", value.to_owned());
+        Observed { rows, figures }
+    }
+
+    #[test]
+    fn a_difference_needs_its_explanation_in_this_script() {
+        let (theirs, ours) = (
+            observed("1", Figures::default()),
+            observed("2", Figures::default()),
+        );
+        let explain = |pattern: &str, script: &str| Explanation {
+            pattern: pattern.to_owned(),
+            scripts: vec![script.to_owned()],
+        };
+        let table = [explain("Node labels.b", "zone"), explain("*.a", "plain")];
+        let told = verdict("plain", (&theirs, &ours), &table);
+        assert_eq!((told.explained, &*told.needed), (1, &[1][..]));
+        let keys: Vec<&str> = told
+            .unexplained
+            .iter()
+            .map(|own| own.key.as_str())
+            .collect();
+        assert_eq!(keys, ["Node labels.b"]);
+        assert_eq!(told.missed, [""; 0]);
+    }
+
+    #[test]
+    fn bars_are_ours_to_keep() {
+        let good = Figures {
+            calls: 2,
+            attempts: 2,
+            price: 1.0,
+            ..Figures::default()
+        };
+        let bad = Figures {
+            doubles: 1,
+            calls: 3,
+            price: 1.5,
+            ..good.clone()
+        };
+        assert_eq!(missed(&bad, &good), [""; 0]);
+        assert_eq!(missed(&good, &good), [""; 0]);
+        assert_eq!(missed(&good, &bad).len(), 3);
+    }
+}

@@ -1,0 +1,164 @@
+//! When a cluster is settled: every pod runs, every claim has its node and its instance, all of them complete, and nothing goes.
+
+use plimsoll_cloud::Instance;
+use serde_json::Value;
+
+use super::scene::holds;
+
+/// A cluster and its cloud at one moment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    pub(super) pools: Vec<Value>,
+    pub(super) pods: Vec<Value>,
+    pub(super) claims: Vec<Value>,
+    pub(super) nodes: Vec<Value>,
+    /// Instances that have not ended.
+    pub(super) instances: Vec<Instance>,
+}
+
+/// A reason why it is not settled with so many pods; `None` where it is.
+pub(super) fn unsettled(seen: &Seen, pods: usize) -> Option<String> {
+    let running = |pod: &&Value| pod["status"]["phase"] == "Running" && !goes(pod);
+    let runs = seen.pods.iter().filter(running).count();
+    if runs != pods || seen.pods.len() != pods {
+        return Some(format!(
+            "{runs} of {} pods run; expected {pods}",
+            seen.pods.len()
+        ));
+    }
+    let counts = (seen.claims.len(), seen.nodes.len(), seen.instances.len());
+    if counts.0 != counts.1 || counts.1 != counts.2 {
+        return Some(format!("there are {counts:?} claims, nodes and instances"));
+    }
+    if let Some(one) = seen.claims.iter().chain(&seen.nodes).find(|own| goes(own)) {
+        return Some(format!("{} {} goes", one["kind"], one["metadata"]["name"]));
+    }
+    // A claim is consolidatable once nothing has happened on its node for a while.
+    for condition in ["Initialized", "Consolidatable"] {
+        if let Some(claim) = seen.claims.iter().find(|own| !holds(own, condition)) {
+            return Some(format!(
+                "claim {} is not {condition}",
+                claim["metadata"]["name"]
+            ));
+        }
+    }
+    let is_tagged = |own: &Instance| own.tags.contains_key("karpenter.sh/nodeclaim");
+    if let Some(own) = seen.instances.iter().find(|own| !is_tagged(own)) {
+        return Some(format!(
+            "instance {} does not have the tag of its claim",
+            own.id
+        ));
+    }
+    if let Some(node) = seen.nodes.iter().find(|node| is_tainted(node)) {
+        let (name, taints) = (&node["metadata"]["name"], &node["spec"]["taints"]);
+        return Some(format!("node {name} has taints: {taints}"));
+    }
+    let there = seen
+        .nodes
+        .iter()
+        .map(|node| cores(&node["status"]["capacity"]));
+    let told = seen
+        .pools
+        .iter()
+        .map(|pool| cores(&pool["status"]["resources"]));
+    let (there, told) = (there.sum::<u64>(), told.sum::<u64>());
+    (there != told).then(|| format!("nodes have {there} cores, and pools tell of {told}"))
+}
+
+fn is_tainted(node: &Value) -> bool {
+    !node["spec"]["taints"].is_null()
+}
+
+/// Cores of machines, which have whole ones.
+fn cores(amounts: &Value) -> u64 {
+    let text = amounts["cpu"].as_str().unwrap_or_default();
+    text.parse().unwrap_or(0)
+}
+
+fn goes(object: &Value) -> bool {
+    !object["metadata"]["deletionTimestamp"].is_null()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::UNIX_EPOCH;
+
+    use plimsoll_cloud::Health;
+    use plimsoll_core::catalogue::CapacityType;
+    use serde_json::json;
+
+    use super::*;
+
+    fn instance(tag: &str) -> Instance {
+        Instance {
+            id: "i-1".to_owned(),
+            reservation: String::new(),
+            fleet: String::new(),
+            instance_type: String::new(),
+            zone: String::new(),
+            subnet: String::new(),
+            image: String::new(),
+            capacity_type: CapacityType::OnDemand,
+            spot_request: None,
+            security_groups: Vec::new(),
+            profile: None,
+            template: Value::Null,
+            tags: [(tag.to_owned(), String::new())].into(),
+            launched: UNIX_EPOCH,
+            ends: None,
+            health: Health::default(),
+        }
+    }
+
+    /// A settled cluster with a change.
+    fn told(change: impl Fn(&mut Seen)) -> String {
+        let condition = |name: &str| json!({"type": name, "status": "True"});
+        let conditions = json!([condition("Initialized"), condition("Consolidatable")]);
+        let mut seen = Seen {
+            pods: vec![json!({"status": {"phase": "Running"}})],
+            claims: vec![
+                json!({"kind": "NodeClaim", "metadata": {"name": "a"}, "status": {"conditions": conditions}}),
+            ],
+            nodes: vec![
+                json!({"kind": "Node", "metadata": {"name": "n"}, "spec": {}, "status": {"capacity": {"cpu": "4"}}}),
+            ],
+            pools: vec![json!({"status": {"resources": {"cpu": "4"}}})],
+            instances: vec![instance("karpenter.sh/nodeclaim")],
+        };
+        change(&mut seen);
+        unsettled(&seen, 1).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_cluster_to_which_nothing_happens_is_settled_and_any_lack_is_told() {
+        assert_eq!(told(|_| {}), "");
+        assert_eq!(
+            told(|seen| seen.pods[0]["status"]["phase"] = "Pending".into()),
+            "0 of 1 pods run; expected 1"
+        );
+        assert_eq!(
+            told(|seen| seen.instances.clear()),
+            "there are (1, 1, 0) claims, nodes and instances"
+        );
+        assert_eq!(
+            told(|seen| seen.nodes[0]["metadata"]["deletionTimestamp"] = "now".into()),
+            "\"Node\" \"n\" goes"
+        );
+        assert_eq!(
+            told(|seen| seen.claims[0]["status"]["conditions"][1]["status"] = "False".into()),
+            "claim \"a\" is not Consolidatable"
+        );
+        assert_eq!(
+            told(|seen| seen.instances = vec![instance("Name")]),
+            "instance i-1 does not have the tag of its claim"
+        );
+        assert_eq!(
+            told(|seen| seen.nodes[0]["spec"]["taints"] = json!([{"key": "x"}])),
+            "node \"n\" has taints: [{\"key\":\"x\"}]"
+        );
+        assert_eq!(
+            told(|seen| seen.pools[0]["status"]["resources"]["cpu"] = "0".into()),
+            "nodes have 4 cores, and pools tell of 0"
+        );
+    }
+}

@@ -1,0 +1,143 @@
+//! The incumbent's AWS controller, unmodified, and ours at the same scripts on the same cloud on loopback, held side by side: objects, tags,
+//! launch templates, fleets, doubles, and prices. Usage: `same_cloud [SCRIPT]... [--seed NUMBER]`; all scripts where none is named, and one of
+//! them, drawn, with a seed. `same_cloud play SCRIPT CONTROLLER` plays one where it is and prints what was observed.
+//!
+//! Each controller runs with its lab and its cloud in a network of its own that has loopback alone. The status is 1 where a bar was missed or
+//! a difference is not explained.
+
+#![expect(clippy::print_stdout, reason = "the table is what it is for")]
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt;
+use std::process::{Command, ExitCode, Stdio};
+
+use anyhow::{Context, Result, bail, ensure};
+use plimsoll_benches::aws::{
+    Contender, Explanation, Observed, Programs, Script, explanations, report, run, scripts, verdict,
+};
+
+fn main() -> Result<ExitCode> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if let [first, script, contender] = &words[..]
+        && first == "play"
+    {
+        play(script, Contender::named(contender)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let all = scripts();
+    let asked = asked(&all, &words)?;
+    let names: Vec<&str> = all.iter().map(|script| script.name).collect();
+    let table = explanations(&names)?;
+    // Built where there is a network.
+    plimsoll_lab::build()?;
+    Programs::find()?;
+    let (mut needed, mut failed) = (BTreeSet::new(), Vec::new());
+    for script in &asked {
+        match side_by_side(script, &table) {
+            Ok((explained, is_well)) => {
+                needed.extend(explained);
+                if !is_well {
+                    failed.push(script.name);
+                }
+            }
+            Err(error) => {
+                println!("\n{}, {}\nNOT PLAYED: {error:#}", script.name, script.title);
+                failed.push(script.name);
+            }
+        }
+    }
+    println!(
+        "\n{} of {} scripts are as they should be",
+        asked.len() - failed.len(),
+        asked.len()
+    );
+    let is_whole = asked.len() == all.len();
+    let unneeded = (0..table.len()).filter(|at| is_whole && !needed.contains(at));
+    let unneeded: Vec<&str> = unneeded.map(|at| table[at].pattern.as_str()).collect();
+    for pattern in &unneeded {
+        println!("nothing needs the explanation of `{pattern}` any more");
+    }
+    for name in &failed {
+        println!("failed: {name}");
+    }
+    let is_well = failed.is_empty() && unneeded.is_empty();
+    Ok(if is_well {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
+
+/// The scripts that the words ask for.
+fn asked<'s>(all: &'s [Script], words: &[String]) -> Result<Vec<&'s Script>> {
+    if let [flag, seed] = words
+        && flag == "--seed"
+    {
+        let seed: usize = seed.parse().with_context(|| {
+            format!("--seed is \"{seed}\"; expected a whole number of at least 0")
+        })?;
+        return Ok(vec![&all[seed % all.len()]]);
+    }
+    for word in words {
+        let names: Vec<&str> = all.iter().map(|script| script.name).collect();
+        let names_it = names.contains(&word.as_str());
+        ensure!(
+            names_it,
+            "\"{word}\" is no script; expected some of {}",
+            names.join(", ")
+        );
+    }
+    let is_asked = |script: &&Script| words.is_empty() || words.iter().any(|it| it == script.name);
+    Ok(all.iter().filter(is_asked).collect())
+}
+
+/// Plays a script with both; the explanations that were needed, and `true` if nothing was missed.
+fn side_by_side(script: &Script, table: &[Explanation]) -> Result<(Vec<usize>, bool)> {
+    let [theirs, ours] = Contender::BOTH.map(|contender| apart(script, contender));
+    let (theirs, ours) = (theirs?, ours?);
+    let told = verdict(script.name, (&theirs, &ours), table);
+    print!(
+        "{}",
+        report(script, (&theirs.figures, &ours.figures), &told)
+    );
+    let is_well = told.unexplained.is_empty() && told.missed.is_empty();
+    Ok((told.needed, is_well))
+}
+
+/// Plays a script in a process with a network of its own.
+fn apart(script: &Script, contender: Contender) -> Result<Observed> {
+    let own = std::env::current_exe()?;
+    let is_root = std::fs::metadata("/proc/self")?.uid() == 0;
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL", "--", "unshare", "--net"]);
+    if !is_root {
+        command.arg("--map-root-user");
+    }
+    command.args(["sh", "-c", "ip link set lo up && exec \"$@\"", "sh"]);
+    command
+        .arg(own)
+        .args(["play", script.name, contender.name()]);
+    let output = command
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .context("setpriv and unshare of util-linux, and ip of iproute2, are needed")?;
+    if !output.status.success() {
+        bail!("{} has not played it: {}", contender.name(), output.status);
+    }
+    serde_json::from_slice(&output.stdout).context("it printed something else than was observed")
+}
+
+fn play(name: &str, contender: Contender) -> Result<()> {
+    let scripts = scripts();
+    let script = scripts.iter().find(|script| script.name == name);
+    let script = script.with_context(|| format!("\"{name}\" is no script"))?;
+    let programs = Programs::find()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    let observed = runtime.block_on(run(script, contender, &programs))?;
+    println!("{}", serde_json::to_string(&observed)?);
+    Ok(())
+}
