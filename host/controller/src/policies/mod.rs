@@ -30,7 +30,7 @@ use plimsoll_kube::policy::{Listed, PolicyChange, WatchedPolicies, list};
 use plimsoll_policy::{Engine, Generations};
 use tokio::sync::{Mutex, oneshot, watch};
 use tokio::task::JoinSet;
-use tokio::time::{interval, timeout};
+use tokio::time::{interval, sleep, timeout};
 
 use crate::publish::Publishing;
 use crate::telemetry::Telemetry;
@@ -89,6 +89,11 @@ impl Common {
     }
 }
 
+/// The answer of an API server that puts a question off.
+const TOO_MANY_REQUESTS: u16 = 429;
+/// From one question that was put off to the next.
+const AGAIN: Duration = Duration::from_secs(1);
+
 /// The tasks of the Policies of a cluster.
 struct Tasks {
     common: Arc<Common>,
@@ -98,10 +103,23 @@ struct Tasks {
     running: JoinSet<()>,
 }
 
+/// The Policies that there are. The API server may put the question off for a moment, such as just after their definition was installed.
+async fn first_list(client: &Client) -> Result<Listed, kube::Error> {
+    loop {
+        match list(client).await {
+            Err(kube::Error::Api(status)) if status.code == TOO_MANY_REQUESTS => {
+                tracing::debug!("Policies cannot be listed yet; tried again");
+                sleep(AGAIN).await;
+            }
+            listed => return listed,
+        }
+    }
+}
+
 /// Takes in the Policies that there are, the oldest first, and then follows them until what is returned is dropped, which changes nothing that
 /// serves. Fails where the API server gives no list.
 pub async fn follow(shared: Shared) -> Result<JoinSet<()>, kube::Error> {
-    let listed = match list(&shared.client).await? {
+    let listed = match first_list(&shared.client).await? {
         Listed::Policies(listed) => listed,
         Listed::NotServed => {
             tracing::warn!(

@@ -109,7 +109,9 @@ pub enum ClaimLaunch {
 /// Digest of all that a launch of a claim asks for, bought in one of these ways: claims with equal ones differ in number alone.
 pub fn launch_digest(claim: &NodeClaim, options: &[LaunchOption]) -> u64 {
     let offerings: Vec<OfferingKey> = options.iter().map(LaunchOption::offering).collect();
-    hash_of(&(machine_digest(claim), offerings))
+    let taints = (&claim.taints, &claim.startup_taints);
+    let selected = (&claim.labels, &claim.requirements);
+    hash_of(&(&claim.pool, &claim.class, selected, taints, offerings))
 }
 
 /// Digest of the machine that a claim asks for, in whatever way it is bought.

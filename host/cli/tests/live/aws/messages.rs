@@ -15,7 +15,7 @@ async fn messages_about_nothing_of_ours_are_deleted_and_a_recommendation_is_told
     let own = scene.alive().remove(0);
     let recommended = Event::RebalanceRecommendation { id: own.id.clone() };
     let of_others = |number: usize| {
-        let id = format!("i-{number:017x}");
+        let id = format!("i-f{number:016x}");
         [
             Event::SpotInterruption { id: id.clone() },
             Event::RebalanceRecommendation { id: id.clone() },
