@@ -13,7 +13,7 @@ use plimsoll_core::model::ClassRef;
 use plimsoll_core::requirement::{Operator, Requirement, Requirements, Undefined};
 use plimsoll_ec2_facts::catalogue::{CatalogueSettings, SpotQuotes, UnquotedSpot, Zone};
 use plimsoll_ec2_facts::provider::{CLASS, DOMAIN};
-use plimsoll_ec2_facts::{AllocatableSettings, Listing, Share, catalogue, class};
+use plimsoll_ec2_facts::{AllocatableSettings, Listing, NodeRoom, Share, catalogue, class};
 
 use crate::class::family::Family;
 use crate::class::hash;
@@ -69,7 +69,9 @@ pub struct ServedClass {
     /// The static hash of its specification.
     pub hash: String,
     /// Settings that the room on its nodes follows from.
-    pub room: AllocatableSettings,
+    room: AllocatableSettings,
+    /// Types as EC2 tells of them, and what is known of others.
+    listing: Listing,
     /// Types and offerings that it sells.
     pub catalogue: Arc<Catalogue>,
     images: Vec<(String, Requirements)>,
@@ -105,8 +107,44 @@ impl ServedClass {
             object,
             family,
             room,
+            listing: market.listing.clone(),
             images,
         })
+    }
+
+    /// `true` if it is this class, with the same specification and the same things found for it, whatever its conditions.
+    pub fn is_of(&self, class: &Ec2NodeClass) -> bool {
+        let found = |class: &Ec2NodeClass| {
+            let status = class.status.clone().unwrap_or_default();
+            Ec2NodeClassStatus {
+                conditions: Vec::new(),
+                ..status
+            }
+        };
+        let own = &self.object;
+        own.metadata.uid == class.metadata.uid
+            && own.metadata.annotations == class.metadata.annotations
+            && own.metadata.deletion_timestamp == class.metadata.deletion_timestamp
+            && own.spec == class.spec
+            && found(own) == found(class)
+    }
+
+    /// The same with another object, which [is of it](Self::is_of).
+    #[must_use]
+    pub fn with_object(&self, object: Ec2NodeClass) -> Self {
+        Self {
+            object,
+            ..self.clone()
+        }
+    }
+
+    /// Room on a node of a type, as its catalogue was reckoned; `None` where it is not known.
+    pub fn room_of(&self, instance_type: &str) -> Option<NodeRoom> {
+        let facts = match &self.listing.types {
+            Some(types) => &types.get(instance_type)?.facts,
+            None => plimsoll_ec2_facts::instance_type(instance_type)?,
+        };
+        facts.room(&self.room).ok()
     }
 
     /// Its status.

@@ -14,9 +14,11 @@ use kube::api::{Api, PostParams};
 use plimsoll_api::write::{amounts, map};
 use plimsoll_api::{Kind, keys};
 use plimsoll_core::action::CloudCall;
+use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::{ClaimName, ProviderId, Uid};
 use plimsoll_core::labels;
+use plimsoll_core::lifecycle::Interruption;
 use plimsoll_core::model::{ClaimPhase, ConditionType, NodeClaim, Object};
 use plimsoll_core::time::{Span, Timestamp};
 use serde_json::{Value, json};
@@ -29,10 +31,13 @@ use crate::provider::{ClassFault, Kwok};
 /// Between two tries to create a node.
 const AGAIN: Duration = Duration::from_secs(1);
 
+/// An instance that will end by itself, and the cloud's word on it.
+pub type Ending = (ProviderId, Interruption);
+
 /// The nodes that are coming up.
 pub struct Boots {
     provider: Kwok,
-    announce: Sender<ProviderId>,
+    announce: Sender<Ending>,
     tasks: JoinSet<()>,
     /// By claim, with the uid that tells it from others of its name.
     coming: BTreeMap<ClaimName, (Uid, AbortHandle)>,
@@ -42,7 +47,7 @@ pub struct Boots {
 
 impl Boots {
     /// None yet. Instances that end by themselves are announced first.
-    pub fn new(provider: Kwok, announce: Sender<ProviderId>) -> Self {
+    pub fn new(provider: Kwok, announce: Sender<Ending>) -> Self {
         Self {
             announce,
             provider,
@@ -102,21 +107,32 @@ impl Boots {
         if let Some((instance, lifetime)) = lifetime {
             let launched = claim.conditions.get(ConditionType::Launched);
             let left = (launched.map_or(now, |own| own.since) + lifetime).since(now);
-            let end = end(self.provider.clone(), self.announce.clone(), instance, left);
+            let ending = (instance, word_on(claim));
+            let end = end(self.provider.clone(), self.announce.clone(), ending, left);
             let own = (claim.uid.clone(), self.tasks.spawn(end));
             self.ending.insert(claim.name.clone(), own);
         }
     }
 }
 
+/// Spot is taken back; anything else ends.
+fn word_on(claim: &NodeClaim) -> Interruption {
+    let spot = CapacityType::Spot.as_str();
+    match claim.labels.get(labels::CAPACITY_TYPE) {
+        Some(own) if &**own == spot => Interruption::SpotReclaimed,
+        _ => Interruption::Terminating,
+    }
+}
+
 /// A machine ends by itself after some time, and is announced to do so.
-async fn end(provider: Kwok, announce: Sender<ProviderId>, instance: ProviderId, left: Span) {
+async fn end(provider: Kwok, announce: Sender<Ending>, ending: Ending, left: Span) {
     let millis = |span: Span| Duration::from_millis(u64::try_from(span.millis()).unwrap_or(0));
     let notice = provider.notice();
     tokio::time::sleep(millis(left).saturating_sub(millis(notice))).await;
     // Where nobody listens any more nobody is told.
-    let _ = announce.send(instance.clone()).await;
+    let _ = announce.send(ending.clone()).await;
     tokio::time::sleep(millis(notice)).await;
+    let (instance, _) = ending;
     provider.call(&CloudCall::Terminate { instance }).await;
 }
 

@@ -15,7 +15,7 @@ mod listed;
 mod machine;
 mod provider;
 
-pub use boot::Boots;
+pub use boot::{Boots, Ending};
 pub use catalogue::CatalogueError;
 pub use classes::{Classes, Told};
 pub use facts::provider;

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use plimsoll_core::action::{LaunchBatch, LaunchRequest};
 use plimsoll_core::catalogue::{CapacityType, InstanceType};
 use plimsoll_core::fixed_hash::hash_of;
+use plimsoll_core::model::NodeClaim;
 use plimsoll_core::plan::LaunchOption;
 
-use super::sample_claim::sample_claim;
 use crate::client::{CallError, Clients};
 use crate::error::{ErrorClass, launch_failure};
 use crate::launch::draft::{Draft, draft};
@@ -130,7 +130,11 @@ fn request(class: &ServedClass) -> Option<LaunchRequest> {
             list_price: own.price,
         })
         .collect();
-    let claim = sample_claim(class.reference());
+    // Nobody's: it asks for nothing.
+    let claim = Arc::new(NodeClaim {
+        class: class.reference(),
+        ..NodeClaim::default()
+    });
     (!options.is_empty()).then(|| LaunchRequest {
         batch: LaunchBatch::new([&claim.uid], 0, 0),
         claims: vec![claim],

@@ -6,5 +6,4 @@ pub(crate) mod family;
 pub(crate) mod hash;
 pub(crate) mod reconcile;
 pub(crate) mod retire;
-mod sample_claim;
 pub mod tags;

@@ -101,12 +101,16 @@ impl Looked {
         findings.all(|(_, finding)| *finding == Finding::Holds)
     }
 
-    /// The class with its conditions; a launch that was tried out was refused so, if it was.
-    pub fn conclude(mut self, refusal: Option<Refusal>) -> Reconciled {
-        if let Some(Refusal { reason, message }) = refusal {
+    /// The class with its conditions, after what came of trying it out; an error of AWS says nothing, and what was said before stands.
+    pub fn conclude(mut self, tried: Result<Result<(), Refusal>, CallError>) -> Reconciled {
+        let finding = match tried {
+            Ok(Ok(())) => None,
+            Ok(Err(Refusal { reason, message })) => Some(Finding::Fails(reason, message)),
+            Err(error) => Some(unanswered(&mut self.failed, error)),
+        };
+        if let Some(finding) = finding {
             self.findings.retain(|(kind, _)| *kind != VALIDATED);
-            self.findings
-                .push((VALIDATED, Finding::Fails(reason, message)));
+            self.findings.push((VALIDATED, finding));
         }
         let before = &self.status.conditions;
         let conditions = conditions(before, &self.findings, self.generation, &Time(self.now));
@@ -141,17 +145,7 @@ impl<'a> Look<'a> {
     }
 
     fn unchanged(&mut self, error: CallError) -> Finding {
-        // Without the message: EC2 words the same denial differently each time.
-        let words = match (error.code.as_str(), error.class()) {
-            ("", _) => format!("{}: no answer", error.action),
-            (code, ErrorClass::Denied) => format!(
-                "{}: {code}; expected the controller's role to be allowed it, as the policies of the chart say",
-                error.action
-            ),
-            (code, _) => format!("{}: {code}", error.action),
-        };
-        self.failed.push(error);
-        Finding::Unchanged(words)
+        unanswered(&mut self.failed, error)
     }
 
     async fn subnets(&mut self) -> Finding {
@@ -305,6 +299,21 @@ impl<'a> Look<'a> {
         self.clients.add_role(&name, role).await?;
         Ok(name)
     }
+}
+
+/// The finding that a call which failed leaves, among those that have failed.
+fn unanswered(failed: &mut Vec<CallError>, error: CallError) -> Finding {
+    // Without the message: EC2 words the same denial differently each time.
+    let words = match (error.code.as_str(), error.class()) {
+        ("", _) => format!("{}: no answer", error.action),
+        (code, ErrorClass::Denied) => format!(
+            "{}: {code}; expected the controller's role to be allowed it, as charts/aws/policy.json says",
+            error.action
+        ),
+        (code, _) => format!("{}: {code}", error.action),
+    };
+    failed.push(error);
+    Finding::Unchanged(words)
 }
 
 fn free(found: &FoundByEc2) -> Subnet {

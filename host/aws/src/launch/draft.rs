@@ -13,7 +13,6 @@ use plimsoll_core::labels::CAPACITY_TYPE;
 use plimsoll_core::model::{Effect, NodeClaim, Taint};
 use plimsoll_core::plan::LaunchOption;
 use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_ec2_facts::instance_type;
 use serde_json::{Value, json};
 
 use super::fleet::{FleetRequest, Override, is_by_price, of_one_kind, priority, subnet_by_zone};
@@ -140,7 +139,7 @@ fn tags_of(
 /// What a type decides; `None` where it has no image, or its room is not known.
 fn group(class: &ServedClass, name: &str) -> Option<Group> {
     let image = class.image_of(class.catalogue.get(name)?)?;
-    let room = instance_type(name)?.room(&class.room).ok()?;
+    let room = class.room_of(name)?;
     Some(Group {
         image: image.to_owned(),
         pods: room.capacity.get(&ResourceName::Pods),

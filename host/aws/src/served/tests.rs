@@ -8,6 +8,7 @@ use plimsoll_ec2_facts::instance_type;
 use serde_json::json;
 
 use super::*;
+use crate::launch::draft::draft;
 use crate::prices::quotes;
 use crate::sample;
 
@@ -130,6 +131,12 @@ async fn a_type_that_the_tables_do_not_have_is_sold_once_it_has_a_price() {
     assert_eq!(class.image_of(own), Some("ami-amd"));
     let documented = class.catalogue.get("m7i.large").expect("sold");
     assert_eq!(own.overhead, documented.overhead);
+    // What is sold can be launched.
+    let option = sample::option("z9.large", "us-east-1a", CapacityType::OnDemand, 0.5);
+    let request = sample::request(&["a"], vec![option]);
+    let drafted = draft(&class, &sample::cluster(), &request).expect("a draft");
+    let (_, ways) = &drafted.templates[0];
+    assert_eq!(ways[0].instance_type, "z9.large");
 }
 
 #[tokio::test]

@@ -6,10 +6,8 @@ use kube::Client;
 use plimsoll_core::action::CloudCall;
 use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::engine::Input;
-use plimsoll_core::ids::ProviderId;
-use plimsoll_core::lifecycle::Interruption;
 use plimsoll_core::time::Timestamp;
-use plimsoll_kwok::{Boots, Classes, FaultPlan, Kwok};
+use plimsoll_kwok::{Boots, Classes, Ending, FaultPlan, Kwok};
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::{Calling, Provider, Telling};
@@ -21,7 +19,7 @@ struct KwokProvider {
     kwok: Kwok,
     boots: Mutex<Boots>,
     /// Instances that will end by themselves.
-    ending: tokio::sync::Mutex<Receiver<ProviderId>>,
+    ending: tokio::sync::Mutex<Receiver<Ending>>,
     classes: tokio::sync::Mutex<Classes>,
     catalogues: Arc<Catalogues>,
 }
@@ -66,9 +64,7 @@ impl Provider for KwokProvider {
         Box::pin(async {
             let (mut ending, mut classes) = (self.ending.lock().await, self.classes.lock().await);
             tokio::select! {
-                Some(instance) = ending.recv() => {
-                    Input::Interrupted(instance, Interruption::SpotReclaimed)
-                }
+                Some((instance, says)) = ending.recv() => Input::Interrupted(instance, says),
                 Some(told) = classes.next() => Input::Classes(told),
                 else => std::future::pending().await,
             }

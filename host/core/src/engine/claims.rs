@@ -273,11 +273,8 @@ pub(super) mod tests {
     use super::*;
     use crate::action::{Outcome, Request};
     use crate::ids::{PoolName, Uid};
-    use crate::labels::Labels;
     use crate::lifecycle::Want;
-    use crate::model::{ClassRef, Conditions};
-    use crate::requirement::Requirements;
-    use crate::resources::Resources;
+    use crate::model::ClassRef;
 
     pub(in crate::engine) fn asked() -> NodeClaim {
         NodeClaim {
@@ -289,24 +286,7 @@ pub(super) mod tests {
                 kind: "k".into(),
                 name: "n".into(),
             },
-            provider_id: None,
-            node: None,
-            labels: Labels::new(),
-            annotations: Labels::new(),
-            requirements: Requirements::new(),
-            requests: Resources::new(),
-            taints: Vec::new(),
-            startup_taints: Vec::new(),
-            capacity: Resources::new(),
-            allocatable: Resources::new(),
-            created: Timestamp::default(),
-            conditions: Conditions::default(),
-            expire_after: None,
-            termination_grace: None,
-            deleting: None,
-            drained_by: None,
-            last_pod_event: None,
-            held: false,
+            ..NodeClaim::default()
         }
     }
 

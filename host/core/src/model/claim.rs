@@ -14,7 +14,7 @@ use crate::resources::Resources;
 use crate::time::{Span, Timestamp};
 
 /// Reference to the provider's class of a pool or claim.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ClassRef {
     /// API group of the provider's kinds.
     pub group: Arc<str>,
@@ -50,7 +50,7 @@ pub enum ClaimPhase {
 }
 
 /// One NodeClaim.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NodeClaim {
     /// Name of the NodeClaim, unique in the cluster.
     pub name: ClaimName,

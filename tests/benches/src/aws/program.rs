@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use plimsoll_lab::{Lab, incumbent_environment, incumbent_on_aws};
 
 use super::script::CLUSTER;
-use crate::live::{free_port, until_ready};
+use crate::live::{free_port, own_program, until_ready};
 
 /// Its name in the lab.
 const NAME: &str = "controller";
@@ -38,16 +38,10 @@ pub(super) struct Running {
 impl Programs {
     /// Finds them: the incumbent's is built where the cache has none, ours lies beside this program.
     pub fn find() -> Result<Self> {
-        let plimsoll = std::env::current_exe()?.with_file_name("plimsoll");
-        plimsoll.metadata().with_context(|| {
-            format!(
-                "{}; expected it to be built: cargo build --bin plimsoll --features plimsoll/aws",
-                plimsoll.display()
-            )
-        })?;
+        let command = "cargo build --bin plimsoll --features plimsoll/aws";
         Ok(Self {
             incumbent: incumbent_on_aws()?,
-            plimsoll,
+            plimsoll: own_program(command)?,
         })
     }
 }

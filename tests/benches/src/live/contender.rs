@@ -41,19 +41,19 @@ pub struct Running {
 impl Programs {
     /// Finds them: the incumbent's is built where the cache has none, ours lies beside this program.
     pub fn find() -> Result<Self> {
-        let own = std::env::current_exe()?;
-        let plimsoll = own.with_file_name("plimsoll");
-        plimsoll.metadata().with_context(|| {
-            format!(
-                "{}; expected it to be built: cargo build --bin plimsoll",
-                plimsoll.display()
-            )
-        })?;
         Ok(Self {
             incumbent: incumbent()?,
-            plimsoll,
+            plimsoll: own_program("cargo build --bin plimsoll")?,
         })
     }
+}
+
+/// Our program, which lies beside this one; the command is what builds it.
+pub(crate) fn own_program(command: &str) -> Result<PathBuf> {
+    let path = std::env::current_exe()?.with_file_name("plimsoll");
+    path.metadata()
+        .with_context(|| format!("{}; expected it to be built: {command}", path.display()))?;
+    Ok(path)
 }
 
 impl Contender {

@@ -8,7 +8,7 @@ mod sending;
 mod world;
 
 pub use contender::{Contender, Programs, Running};
-pub(crate) use contender::{free_port, until_ready};
+pub(crate) use contender::{free_port, own_program, until_ready};
 pub use fleet::{Fleet, Prices};
 pub use heard::Heard;
 pub use scenario::{Scenario, Step};

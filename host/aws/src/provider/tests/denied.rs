@@ -96,7 +96,7 @@ async fn a_class_that_can_be_launched_is_found_so_and_leaves_nothing_behind() {
     let own = super::class(&json!({}));
     let looked = look(&own, &scene.ec2.cluster(), scene.ec2.clients(), NOW).await;
     assert!(looked.is_sound());
-    let status = looked.conclude(Some(refused)).status;
+    let status = looked.conclude(Ok(Err(refused))).status;
     let said = |kind: &str| {
         let found = status.conditions.iter().find(|own| own.kind == kind);
         found.map(|own| (own.status.as_str(), own.reason.as_str()))
@@ -104,4 +104,28 @@ async fn a_class_that_can_be_launched_is_found_so_and_leaves_nothing_behind() {
     let reason = "CreateFleetAuthCheckFailed";
     assert_eq!(said("ValidationSucceeded"), Some(("False", reason)));
     assert_eq!(said("Ready"), Some(("False", "UnhealthyDependents")));
+}
+
+#[tokio::test]
+async fn a_class_that_cannot_be_tried_out_is_not_taken_for_sound() {
+    let scene = Scene::new().await;
+    let slow = Fault::new("RequestLimitExceeded", "Request limit exceeded.").with_status(503);
+    let fault = ScriptedFault::error("CreateFleet", slow);
+    scene.cloud.with(|world| world.faults.push(fault));
+    let class = scene.ec2.class("default").expect("a class");
+    let tried = scene.ec2.try_out(&class).await;
+    assert!(tried.is_err(), "{tried:?}");
+    let own = super::class(&json!({}));
+    let looked = look(&own, &scene.ec2.cluster(), scene.ec2.clients(), NOW).await;
+    let reconciled = looked.conclude(tried);
+    let conditions = reconciled.status.conditions.iter();
+    let mut validated = conditions.filter(|own| own.kind == "ValidationSucceeded");
+    let validated = validated.next().expect("a condition");
+    let words = "ec2:CreateFleet: RequestLimitExceeded";
+    assert_eq!(
+        (&*validated.status, &*validated.message),
+        ("Unknown", words)
+    );
+    assert_eq!(reconciled.failed.len(), 1, "it is tried again soon");
+    assert_eq!(scene.ec2.try_out(&class).await, Ok(Ok(())));
 }

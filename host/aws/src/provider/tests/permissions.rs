@@ -34,18 +34,7 @@ fn policy() -> Policy {
 async fn under(policy: Policy) -> Scene {
     let mut world = World::demo("demo");
     world.policies = Some(vec![policy]);
-    let cloud = Cloud::start(Options { port: 0, world })
-        .await
-        .expect("a cloud");
-    let clients = sample::clients(&cloud).await;
-    let cluster = ClusterAccess {
-        kubernetes: "1.36".to_owned(),
-        ..sample::cluster()
-    };
-    Scene {
-        ec2: Ec2::new(clients, cluster),
-        cloud,
-    }
+    Scene::on(world).await
 }
 
 /// The policy without one action of one statement.

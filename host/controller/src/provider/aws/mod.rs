@@ -79,6 +79,10 @@ pub async fn aws(setup: AwsSetup) -> Arc<dyn Provider> {
             telemetry: setup.telemetry.clone(),
         };
         tasks.spawn(interruptions.follow());
+    } else {
+        tracing::warn!(
+            "no interruption queue: spot instances that are taken back are heard of when they are gone; expected one as INTERRUPTION_QUEUE"
+        );
     }
     tasks.spawn(templates::tidy(Arc::clone(&ec2)));
     let telemetry = setup.telemetry.clone();

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kube::Client;
-use plimsoll_api::kinds::Ec2NodeClass;
+use plimsoll_api::kinds::{Ec2NodeClass, Ec2NodeClassStatus};
 use plimsoll_aws::{
-    CallError, Ec2, HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION, Looked, Market,
-    NodeSettings, Reconciled, Refusal, ServedClass, look, retire,
+    CallError, Ec2, HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION, Market, NodeSettings,
+    Reconciled, ServedClass, look, retire,
 };
 use plimsoll_core::catalogue::Subnet;
 use plimsoll_core::time::Timestamp;
@@ -71,23 +71,28 @@ impl Reconciler {
     ) -> Known {
         self.know_cluster().await;
         let looked = look(&class, &self.ec2.cluster(), self.ec2.clients(), now).await;
-        let refusal = self.try_out(&class, &looked, last).await;
+        let before = class.clone();
+        class.status = Some(looked.status.clone());
+        let served = self.served(class, last);
+        let tried = match &served {
+            Ok(served) if looked.is_sound() => self.ec2.try_out(served).await,
+            _ => Ok(Ok(())),
+        };
         let Reconciled {
             status,
             free,
             failed,
             again,
-        } = looked.conclude(refusal);
-        let name = class.metadata.name.clone().unwrap_or_default();
+        } = looked.conclude(tried);
+        let name = before.metadata.name.as_deref().unwrap_or_default();
         // The same failure is told once.
         let told = last.map(|last| last.failed.as_slice()).unwrap_or_default();
         for error in failed.iter().filter(|error| !told.contains(error)) {
             tracing::warn!(class = name, %error, "EC2NodeClass is not brought up to date; tried again");
         }
-        let before = class.clone();
-        class.status = Some(status);
-        let (served, written) = match self.served(class, last) {
+        let (served, written) = match served {
             Ok(served) => {
+                let served = with_status(served, status);
                 let written = self.write(&before, &served).await;
                 (Some(served), written)
             }
@@ -111,28 +116,6 @@ impl Reconciler {
         }
     }
 
-    /// Why launches of a class would be refused, where nothing else is wrong with it and AWS says so.
-    async fn try_out(
-        &self,
-        class: &Ec2NodeClass,
-        looked: &Looked,
-        last: Option<&Known>,
-    ) -> Option<Refusal> {
-        if !looked.is_sound() {
-            return None;
-        }
-        let mut class = class.clone();
-        class.status = Some(looked.status.clone());
-        let served = self.served(class, last).ok()?;
-        match self.ec2.try_out(&served).await {
-            Ok(result) => result.err(),
-            Err(error) => {
-                tracing::debug!(class = served.name(), %error, "EC2NodeClass is not tried out; tried again");
-                None
-            }
-        }
-    }
-
     /// The class as launches see it: that of the last look where the class says the same, since what it sells takes some reckoning.
     fn served(
         &self,
@@ -140,12 +123,7 @@ impl Reconciler {
         last: Option<&Known>,
     ) -> Result<Arc<ServedClass>, String> {
         let last = last.and_then(|last| last.served.as_ref());
-        let is_same = |last: &&Arc<ServedClass>| {
-            last.object.metadata.uid == class.metadata.uid
-                && last.object.spec == class.spec
-                && last.object.status == class.status
-        };
-        if let Some(same) = last.filter(is_same) {
+        if let Some(same) = last.filter(|last| last.is_of(&class)) {
             return Ok(Arc::clone(same));
         }
         let cluster = self.ec2.cluster();
@@ -250,4 +228,15 @@ impl Reconciler {
         }
         Self::looked(class, AGAIN)
     }
+}
+
+/// A class as it was reckoned, with its conditions as they came out.
+fn with_status(served: Arc<ServedClass>, status: Ec2NodeClassStatus) -> Arc<ServedClass> {
+    if *served.status() == status {
+        return served;
+    }
+    Arc::new(served.with_object(Ec2NodeClass {
+        status: Some(status),
+        ..served.object.clone()
+    }))
 }
