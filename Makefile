@@ -7,7 +7,7 @@ SHELL := bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo picture test check bench bench-trace bench-peers bench-live bench-rest bench-aws conformance fuzz lab javascript fmt guests generated columns definitions class-hashes record toolchain components
+.PHONY: help demo picture test check bench bench-trace bench-peers bench-live bench-rest bench-aws bench-interruption bench-buckets conformance fuzz lab lab-aws javascript fmt guests generated columns definitions class-hashes record toolchain components
 
 CARGO ?= cargo
 # From nothing a build is quicker when it keeps nothing for the next one.
@@ -102,6 +102,11 @@ lab: toolchain ## a real control plane with fake nodes, on loopback, served by p
 	$(CARGO) build --locked --bin plimsoll --bin plimsoll-lab
 	"$(built)/plimsoll-lab" --serve "$(built)/plimsoll"
 
+# As for bench-aws, an example is built beside.
+lab-aws: toolchain ## a control plane and a cloud on loopback whose instances become its nodes some seconds after their launch, with what `plimsoll run --provider aws` needs to serve them, until Ctrl-C
+	$(CARGO) build --locked --workspace $(all) --bin plimsoll --bin plimsoll-lab --bin plimsoll-lab-aws --example drawn_classes
+	exec "$(built)/plimsoll-lab-aws" "$(built)/plimsoll-lab" charts/plimsoll-crd/definitions "$(built)/plimsoll"
+
 bench-peers: toolchain ## the incumbent's scheduler and ours on the very same files, side by side
 	$(program) side_by_side
 
@@ -114,9 +119,18 @@ bench-rest: toolchain ## 2,000 nodes and 20,000 pods in the lab to which nothing
 	$(CARGO) build --locked --quiet --bin plimsoll --bin rest
 	"$(built)/rest"
 
-bench-aws: toolchain ## the incumbent's AWS controller, unmodified, and ours at the same scripts on the same cloud on loopback: objects, tags, launch templates, fleets, doubles and prices; SCRIPT names some, SEED draws one, all by default
-	$(CARGO) build --locked --quiet $(all) --bin plimsoll --bin same_cloud
+# An example is built beside, so that Cargo gives the SDK of AWS the features that tests have it with, and does not compile it once more.
+bench-aws: toolchain ## the incumbent's AWS controller, unmodified, and ours at the same scripts on the same cloud on loopback: objects, tags, launch templates, fleets, doubles and prices; SCRIPT names some, SEED draws one of those that are short, all by default
+	$(CARGO) build --locked --quiet --workspace $(all) --bin plimsoll --bin same_cloud --example drawn_classes
 	"$(built)/same_cloud" $(SCRIPT) $(if $(SEED),--seed $(SEED))
+
+bench-interruption: toolchain ## 1,000 nodes on a cloud on loopback: time from the message that a spot instance is taken back to the taint of its node, one by one and among thousands of others
+	$(CARGO) build --locked --quiet --workspace $(all) --bin plimsoll --bin interruption --example drawn_classes
+	"$(built)/interruption"
+
+bench-buckets: toolchain ## 1,000 instances launched, tagged and ended on a cloud on loopback with the buckets of an account that nobody raised: seconds, calls and throttled ones; INSTANCES and LAUNCHES say how many
+	$(CARGO) build --locked --quiet --workspace $(all) --example buckets
+	"$(built)/examples/buckets" $(or $(INSTANCES),1000) $(or $(LAUNCHES),20)
 
 conformance: toolchain ## the incumbent's regression suite against plimsoll in the lab, spec by spec; SPECS is all, 'some COUNT SEED', 'short COUNT SEED' or 'focus PATTERN'
 	$(CARGO) build --locked --quiet --bin plimsoll --bin conformance

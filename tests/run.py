@@ -26,7 +26,7 @@ FEATURES = ["--features", "plimsoll/aws"]
 # Packages whose tests start servers and mostly wait for them.
 LIVE = {"plimsoll-conformance", "plimsoll-lab"}
 # Programs of other packages that do the same.
-LIVE_PROGRAMS = {"live"}
+LIVE_PROGRAMS = {"live", "lab_aws"}
 # Programs of others that tests start, built from Go modules once per machine.
 GO = ["tests/lab/build.sh", "tests/lab/helm.sh", "tests/lab/karpenter.sh", "tests/peers/build.sh",
       "tests/conformance/suite/build.sh"]

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_core::model::NodeClaim;
+use plimsoll_core::ids::ClaimName;
+use plimsoll_core::model::{ConditionType, NodeClaim};
 
 use crate::class::hash::{HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION};
 use crate::instance::Instance;
@@ -18,6 +19,12 @@ pub(crate) struct OfClaim {
     hash: Option<String>,
     /// `true` if somebody has asked it to go.
     pub is_going: bool,
+    /// `true` once its node has joined.
+    pub has_joined: bool,
+    /// Its name.
+    pub name: ClaimName,
+    /// Name of its class.
+    pub class: String,
 }
 
 impl OfClaim {
@@ -29,6 +36,9 @@ impl OfClaim {
         Self {
             hash: hash.map(ToString::to_string),
             is_going: claim.deleting.is_some(),
+            has_joined: claim.conditions.is_true(ConditionType::Registered),
+            name: claim.name.clone(),
+            class: claim.class.name.to_string(),
         }
     }
 }
@@ -83,7 +93,7 @@ mod tests {
         let class = sample::class(&json!({}));
         let hash = |hash: &str| OfClaim {
             hash: Some(hash.to_owned()),
-            is_going: false,
+            ..OfClaim::default()
         };
         let said = |own: &Instance, claim: Option<&OfClaim>| drift(own, &class, claim);
         assert_eq!(said(&instance(), Some(&hash(&class.hash))), None);

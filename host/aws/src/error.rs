@@ -2,6 +2,8 @@
 //!
 //! Codes and reasons are those that the incumbent knows; the sentences, with the way out, are ours.
 
+use crate::credentials::way_out;
+
 /// The way to deal with an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ErrorClass {
@@ -157,6 +159,31 @@ const KNOWN: &[Known] = &[
         "name an instance profile that is there in spec.instanceProfile, or a role in spec.role",
     ),
     known(
+        &["Invalid IAM Instance Profile name"],
+        "InstanceProfileNameInvalid",
+        "name an instance profile that is there in spec.instanceProfile, or a role in spec.role",
+    ),
+    known(
+        &["InvalidGroup.NotFound"],
+        "SecurityGroupNotFound",
+        "somebody deleted it meanwhile; the class finds those that are there with its next look",
+    ),
+    known(
+        &["InvalidSubnetID.NotFound"],
+        "SubnetNotFound",
+        "somebody deleted it meanwhile; the class finds those that are there with its next look",
+    ),
+    known(
+        &["TagLimitExceeded"],
+        "TagLimitExceeded",
+        "leave tags out in spec.tags: a resource may have 50, those of the controller among them",
+    ),
+    known(
+        &["The architecture", "does not match the architecture"],
+        "ImageArchitectureMismatch",
+        "select an image for the architecture of the types in amiSelectorTerms, or types for that of the image in the NodePool",
+    ),
+    known(
         &["InvalidLaunchTemplateId.NotFound"],
         "LaunchTemplateNotFound",
         "somebody deleted it meanwhile; it is made again",
@@ -223,6 +250,12 @@ const DENIED: &str = "give the controller's role the policies of the chart";
 
 /// The words that people are told of a failed launch. `code` and `message` are the error's own.
 pub(crate) fn launch_failure(code: &str, message: &str) -> LaunchFailure {
+    if let Some(way_out) = way_out(code, message) {
+        return LaunchFailure {
+            reason: "Unauthorized",
+            sentence: format!("{code}: {message}; {way_out}"),
+        };
+    }
     let text = format!("{code}: {message}");
     let fits = |known: &&Known| known.words.iter().all(|words| text.contains(words));
     match KNOWN.iter().find(fits) {
@@ -330,6 +363,36 @@ mod tests {
                 "",
                 "InsufficientFreeAddressesInSubnet",
                 "subnets",
+            ),
+            (
+                "InvalidParameterValue",
+                "Invalid IAM Instance Profile name",
+                "InstanceProfileNameInvalid",
+                "spec.instanceProfile",
+            ),
+            (
+                "InvalidGroup.NotFound",
+                "The security group 'sg-1' does not exist",
+                "SecurityGroupNotFound",
+                "deleted it",
+            ),
+            (
+                "TagLimitExceeded",
+                "The maximum number of tags (50) for this resource has been reached.",
+                "TagLimitExceeded",
+                "spec.tags",
+            ),
+            (
+                "InvalidParameterValue",
+                "The architecture 'x86_64' of the specified instance type does not match the architecture 'arm64' of the specified AMI.",
+                "ImageArchitectureMismatch",
+                "amiSelectorTerms",
+            ),
+            (
+                "SignatureDoesNotMatch",
+                "Signature expired: 20260101T000000Z is now earlier than 20260101T005500Z",
+                "Unauthorized",
+                "set the clock",
             ),
             (
                 "Client.InvalidKMSKey.InvalidState",

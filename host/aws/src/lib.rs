@@ -4,7 +4,7 @@
 //! EC2NodeClass ─► class, resolve ─► status ─► served: image, room and catalogue by type
 //! types, zones, prices ─► types, list_prices, prices ─► market of a region ─► served
 //! engine's call ─► launch, provider ─► client ─► AWS ─► answer dealt to claims
-//! queue ─► message ─► instances that will be taken back
+//! queue ─► reader, message ─► instances that will be taken back
 //! ```
 //!
 //! What to ask and what an answer means are functions; only [`client`] talks to AWS, through the official SDK.
@@ -12,7 +12,9 @@
 mod catalogues;
 mod class;
 mod client;
+mod credentials;
 mod drift;
+mod ended;
 mod error;
 mod facts;
 mod failures;
@@ -35,19 +37,23 @@ pub use catalogues::catalogues;
 pub use class::dry_run::Refusal;
 pub use class::family::Family;
 pub use class::hash::{HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION, hash};
+pub use class::queue::QueueStanding;
 pub use class::reconcile::{Looked, Reconciled, look};
-pub use class::retire::retire;
+pub use class::retire::{delete_unused_profiles, retire};
 pub use class::tags;
-pub use client::{CallError, Clients, ConnectError, Queue, Received};
+pub use client::{CallError, Clients, ConnectError};
+pub use ended::{EndedEarly, StateReason};
 pub use error::ErrorClass;
 pub use failures::CallFailure;
 pub use health::{Impaired, Impairment};
-pub use instance::instance_id;
+pub use instance::{PROFILE_ANNOTATION, instance_id};
 pub use list_prices::{EmptyPriceList, PriceList, is_priced};
 pub use plimsoll_ec2_facts::catalogue::{ListPrices, Listing, OfferedZones, SpotQuotes};
 pub use prices::{SpotPoint, quotes};
 pub use provider::Ec2;
 pub use queue::message::{MalformedMessage, Message, parse as parse_message};
+pub use queue::reader::{Heard, QueueReader};
+pub use resolve::unused_profiles::{FoundProfile, ProfileUse};
 pub use served::{Market, NodeSettings, ServedClass, reference};
 pub use types::{ToldTypes, TypeError};
 pub use user_data::ClusterAccess;

@@ -4,8 +4,8 @@
 //! another by now, a call has happened: its instances are read back by the tag that bears the token. A reading that shows fewer than were
 //! asked for counts only once EC2 has had time to show all.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
 use plimsoll_core::action::{
@@ -16,11 +16,14 @@ use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::{ClaimName, NodeName, ProviderId};
 use plimsoll_core::model::Object;
+use tokio::sync::Notify;
 
-use crate::class::dry_run::{DryRuns, Refusal};
+use crate::class::dry_run::{DryRuns, Refusal, content};
+use crate::class::queue::QueueStanding;
 use crate::class::tags;
-use crate::client::{CallError, Clients};
+use crate::client::{CallError, Clients, Urgency};
 use crate::drift::{OfClaim, drift};
+use crate::ended::Setbacks;
 use crate::error::{ErrorClass, launch_failure};
 use crate::failures::{CallFailure, Uncounted, of_fleet, of_instance};
 use crate::instance::{Instance, instance_id};
@@ -31,6 +34,9 @@ use crate::launch::kept::KeptTemplates;
 use crate::served::ServedClass;
 use crate::unseen::Unseen;
 use crate::user_data::ClusterAccess;
+
+mod ended;
+mod queue;
 
 /// EC2 for one cluster.
 pub struct Ec2 {
@@ -44,6 +50,10 @@ pub struct Ec2 {
     uncounted: Uncounted,
     /// `None` where classes are not tried out.
     dry_runs: Option<DryRuns>,
+    setbacks: Setbacks,
+    queue: Mutex<QueueStanding>,
+    /// Told where classes are to be looked at, since something has come up about them.
+    news: Notify,
 }
 
 impl Ec2 {
@@ -58,6 +68,9 @@ impl Ec2 {
             templates: KeptTemplates::default(),
             uncounted: Uncounted::default(),
             dry_runs: Some(DryRuns::default()),
+            setbacks: Setbacks::default(),
+            queue: Mutex::default(),
+            news: Notify::new(),
         }
     }
 
@@ -93,6 +106,10 @@ impl Ec2 {
         *self.classes.write().unwrap_or_else(PoisonError::into_inner) = classes.collect();
     }
 
+    fn claims(&self) -> MutexGuard<'_, BTreeMap<ProviderId, OfClaim>> {
+        self.claims.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Follows what claims say of the class that they were launched of.
     pub fn observe(&self, input: &Input) {
         let (claim, is_there) = match input {
@@ -101,20 +118,25 @@ impl Ec2 {
             _ => return,
         };
         let Some(id) = &claim.provider_id else { return };
-        let mut claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
-        if is_there {
-            claims.insert(id.clone(), OfClaim::read(claim));
-        } else {
+        let mut claims = self.claims();
+        if !is_there {
             claims.remove(id);
+            return;
+        }
+        let own = OfClaim::read(claim);
+        let class = own.has_joined.then(|| own.class.clone());
+        let before = claims.insert(id.clone(), own);
+        let is_new = before.is_none_or(|before| !before.has_joined);
+        if let Some(class) = class.filter(|_| is_new) {
+            self.setbacks.forgive(&class);
         }
     }
 
     /// Of these instances, by their own ids, those with claims that nobody has asked to go.
     pub fn staying(&self, ids: &[String]) -> Vec<ProviderId> {
-        let claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_named = |id: &ProviderId| {
-            instance_id(id).is_some_and(|own| ids.iter().any(|named| named == own))
-        };
+        let claims = self.claims();
+        let ids: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
+        let is_named = |id: &ProviderId| instance_id(id).is_some_and(|own| ids.contains(own));
         let staying = claims
             .iter()
             .filter(|(id, claim)| !claim.is_going && is_named(id));
@@ -168,7 +190,13 @@ impl Ec2 {
                 let words = format!("EC2NodeClass {name} is not ready: {}", ready.message);
                 Err(Reason::ClassNotReady(words))
             }
-            None => Ok(class),
+            None => match self.setback(&class) {
+                Some(setback) => Err(Reason::ClassNotReady(format!(
+                    "EC2NodeClass {name}: {}",
+                    setback.message
+                ))),
+                None => Ok(class),
+            },
         }
     }
 
@@ -254,6 +282,9 @@ impl Ec2 {
 
     /// Tries out whether a class could be launched, without launching it, unless that was done lately. An error where AWS said neither.
     pub async fn try_out(&self, class: &ServedClass) -> Result<Result<(), Refusal>, CallError> {
+        if let Some(setback) = self.setback(class) {
+            return Ok(Err(setback));
+        }
         let Some(dry_runs) = &self.dry_runs else {
             return Ok(Ok(()));
         };
@@ -293,7 +324,7 @@ impl Ec2 {
             (tags::CLUSTER, Some(cluster.name.as_str())),
             (LAUNCH_TOKEN_ANNOTATION, Some(token.as_str())),
         ];
-        let seen = match self.clients.instances(&by).await {
+        let seen = match self.clients.instances(&by, Urgency::Launch).await {
             Ok(seen) => seen,
             Err(error) => return refused(&error),
         };
@@ -317,8 +348,8 @@ impl Ec2 {
         Outcome::Done(Answer::Launched(answer))
     }
 
-    async fn instance(&self, id: &str) -> Result<Option<Instance>, CallError> {
-        let found = self.clients.instance(id).await?;
+    async fn instance(&self, id: &str, urgency: Urgency) -> Result<Option<Instance>, CallError> {
+        let found = self.clients.instance(id, urgency).await?;
         if found.is_some() {
             self.unseen.seen(id);
         }
@@ -329,7 +360,7 @@ impl Ec2 {
         let Some(id) = instance_id(instance) else {
             return Outcome::Done(Answer::Absent);
         };
-        match self.instance(id).await {
+        match self.instance(id, Urgency::Read).await {
             Ok(Some(own)) if !own.is_ending => {
                 let class = own.tags.get(tags::CLASS).and_then(|name| self.class(name));
                 let machine = own.machine_of(class.as_deref());
@@ -346,7 +377,7 @@ impl Ec2 {
         let Some(id) = instance_id(instance) else {
             return Outcome::Done(Answer::Gone);
         };
-        let own = match self.instance(id).await {
+        let own = match self.instance(id, Urgency::Terminate).await {
             Ok(Some(own)) => own,
             // It is there, and ends once EC2 knows of it.
             Ok(None) if self.unseen.may_appear(id) => return Outcome::Unknown,
@@ -381,7 +412,7 @@ impl Ec2 {
             (tags::CLASS, None),
             (tags::CLUSTER, Some(cluster.name.as_str())),
         ];
-        match self.clients.instances(&by).await {
+        match self.clients.instances(&by, Urgency::Read).await {
             Ok(instances) => {
                 for own in &instances {
                     self.unseen.seen(&own.id);
@@ -395,7 +426,7 @@ impl Ec2 {
 
     fn listed(&self, own: &Instance) -> ListedInstance {
         let instance = own.provider_id();
-        let claims = self.claims.lock().unwrap_or_else(PoisonError::into_inner);
+        let claims = self.claims();
         let class = own.tags.get(tags::CLASS).and_then(|name| self.class(name));
         let drift = class.and_then(|class| drift(own, &class, claims.get(&instance)));
         ListedInstance {
@@ -413,7 +444,7 @@ impl Ec2 {
         let Some(id) = instance_id(instance) else {
             return Outcome::Done(Answer::Nothing);
         };
-        let own = match self.instance(id).await {
+        let own = match self.instance(id, Urgency::Read).await {
             Ok(Some(own)) => own,
             Ok(None) => return Outcome::Done(Answer::Nothing),
             Err(error) => return refused(&error),

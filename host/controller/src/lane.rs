@@ -25,6 +25,7 @@ impl Urgency {
             Purpose::MarkRegistered
             | Purpose::Initialize
             | Purpose::MarkInitialized
+            | Purpose::Tag
             | Purpose::MarkTagged
             | Purpose::MarkWaiting
             | Purpose::MarkStatus

@@ -4,7 +4,7 @@ use k8s_openapi::api::core::v1::ObjectReference;
 use kube::runtime::events::{Event as Written, EventType, Recorder, Reporter};
 use kube::{Client, Error};
 use plimsoll_api::Kind;
-use plimsoll_api::kinds::Policy;
+use plimsoll_api::kinds::{Ec2NodeClass, Policy};
 use plimsoll_core::action::{Event, ObjectKey};
 use plimsoll_core::ids::ObjectName;
 
@@ -73,6 +73,21 @@ impl Notice {
             reason: reason.to_owned(),
             message,
             is_warning,
+        }
+    }
+
+    /// Something that happens to an EC2NodeClass, and is as it should be.
+    pub fn of_class(class: &Ec2NodeClass, reason: &str, message: String) -> Self {
+        let named = class.metadata.name.clone();
+        Self {
+            api_version: "karpenter.k8s.aws/v1".to_owned(),
+            kind: "EC2NodeClass",
+            namespace: String::new(),
+            name: named.unwrap_or_default(),
+            uid: class.metadata.uid.clone(),
+            reason: reason.to_owned(),
+            message,
+            is_warning: false,
         }
     }
 

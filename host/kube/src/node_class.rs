@@ -101,6 +101,14 @@ fn api(client: &Client) -> Api<DynamicObject> {
     )
 }
 
+/// The classes as they are now. Fails where one cannot be read.
+pub async fn list(client: &Client) -> Result<Vec<Ec2NodeClass>, Error> {
+    let listed = api(client).list(&ListParams::default()).await?;
+    let read = |object| serde_json::to_value(object).and_then(serde_json::from_value);
+    let classes = listed.items.into_iter().map(read);
+    classes.collect::<Result<_, _>>().map_err(Error::SerdeError)
+}
+
 /// Writes what is to stand in the metadata of a class: our finalizer or none, and annotations. Nothing where it is so already; fails where the
 /// class has changed since it was read.
 pub async fn write_metadata(
@@ -183,6 +191,8 @@ pub async fn write_status(
 pub struct ClassClaim {
     /// Its name.
     pub name: String,
+    /// Name of its class.
+    pub class: String,
     /// `true` if it is said to be drifted.
     pub is_drifted: bool,
     /// Its annotations.
@@ -191,13 +201,21 @@ pub struct ClassClaim {
 
 /// The claims of a class, by name.
 pub async fn claims_of(client: &Client, class: &str) -> Result<Vec<ClassClaim>, Error> {
+    let mut claims = claims(client).await?;
+    claims.retain(|claim| claim.class == class);
+    Ok(claims)
+}
+
+/// The claims of all classes, by name.
+pub async fn claims(client: &Client) -> Result<Vec<ClassClaim>, Error> {
     let listed = crate::api(client, Kind::NodeClaim)
         .list(&ListParams::default())
         .await?;
-    let own = listed.items.into_iter().filter(|claim| {
+    let is_of_class = |claim: &DynamicObject| {
         let reference = &claim.data["spec"]["nodeClassRef"];
-        reference["kind"] == "EC2NodeClass" && reference["name"] == class
-    });
+        reference["kind"] == "EC2NodeClass"
+    };
+    let own = listed.items.into_iter().filter(is_of_class);
     let mut claims: Vec<ClassClaim> = own.map(class_claim).collect();
     claims.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(claims)
@@ -209,6 +227,10 @@ fn class_claim(claim: DynamicObject) -> ClassClaim {
     ClassClaim {
         is_drifted: conditions.any(|own| own["type"] == "Drifted" && own["status"] == "True"),
         name: claim.name_any(),
+        class: claim.data["spec"]["nodeClassRef"]["name"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned(),
         annotations: claim.metadata.annotations.unwrap_or_default(),
     }
 }

@@ -4,6 +4,7 @@ pub mod aws;
 pub mod cases;
 mod gauge;
 pub mod incumbent;
+pub mod interruption;
 pub mod live;
 
 pub use gauge::{Usage, peak_bytes, processor_time};

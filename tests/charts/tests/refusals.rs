@@ -21,6 +21,15 @@ const REFUSED: &[(&str, &str)] = &[
         r#"{"settings": {"amiRefreshInterval": "30s"}}"#,
         "settings.amiRefreshInterval is \"30s\"; expected at least 1m",
     ),
+    // Such a share leaves no memory, and the program refuses it.
+    (
+        r#"{"settings": {"vmMemoryOverheadPercent": 1}}"#,
+        "at '/settings/vmMemoryOverheadPercent': exclusiveMaximum",
+    ),
+    (
+        r#"{"settings": {"vmMemoryOverheadPercent": "7.5"}}"#,
+        "at '/settings/vmMemoryOverheadPercent': '7.5' does not match pattern",
+    ),
     (
         r#"{"settings": {"subnetRefreshInterval": "59s"}}"#,
         "settings.subnetRefreshInterval is \"59s\"; expected at least 1m",

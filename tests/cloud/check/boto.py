@@ -205,6 +205,9 @@ def queue(sqs):
     assert "Messages" not in sqs.receive_message(QueueUrl=url)
     counts = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["All"])["Attributes"]
     assert counts["ApproximateNumberOfMessagesNotVisible"] == "1"
+    entries = [{"Id": "0", "ReceiptHandle": message["ReceiptHandle"]}, {"Id": "1", "ReceiptHandle": "x"}]
+    told = sqs.delete_message_batch(QueueUrl=url, Entries=entries)
+    assert told["Successful"] == [{"Id": "0"}] and told["Failed"][0]["Code"] == "ReceiptHandleIsInvalid"
     sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
 
 

@@ -63,6 +63,10 @@ pub enum Effect {
     Fails(Fault),
     /// The call does all that it was asked for, but its connection is closed before the answer.
     LosesAnswer,
+    /// The call changes nothing and is never answered: for who is to die meanwhile.
+    Holds,
+    /// The call does all that it was asked for, and its answer never comes.
+    HoldsAnswer,
 }
 
 /// A fault that calls of an operation will meet.
@@ -97,7 +101,20 @@ impl ScriptedFault {
 
     /// A lost answer for the next call of an operation.
     pub fn lost_answer(operation: &str) -> Self {
-        let effect = Effect::LosesAnswer;
+        Self::with(operation, Effect::LosesAnswer)
+    }
+
+    /// The next call of an operation is held for good: before it is carried out, or after that.
+    pub fn hold(operation: &str, is_carried_out: bool) -> Self {
+        let effect = if is_carried_out {
+            Effect::HoldsAnswer
+        } else {
+            Effect::Holds
+        };
+        Self::with(operation, effect)
+    }
+
+    fn with(operation: &str, effect: Effect) -> Self {
         Self {
             effect,
             ..Self::error(operation, Fault::new("", ""))

@@ -30,9 +30,10 @@ pub use clock::Clock;
 pub use event::Event;
 pub use fault::{Effect, Fault, ScriptedFault};
 pub use iam_policy::{AskedRight, Policy, PolicyError};
-pub use rate::{Rate, usual_rates};
+pub use rate::{Rate, usual_instance_rates, usual_rates};
 pub use server::{Cloud, Options};
+pub use sts::Trust;
 pub use world::{
     CapacityPool, Cluster, Delays, Health, Image, Instance, InstanceProfile, LaunchTemplate,
-    Message, Queue, SecurityGroup, State, Subnet, Tags, World,
+    Message, Queue, SecurityGroup, State, StateReason, Subnet, Tags, World,
 };

@@ -61,19 +61,9 @@ async fn serve(port: u16) -> io::Result<()> {
 }
 
 fn say(cloud: &Cloud) -> io::Result<()> {
-    let (url, region) = (cloud.url(), cloud.with(|world| world.region.clone()));
     let mut out = io::stdout().lock();
-    writeln!(out, "{url}")?;
-    for (name, value) in [
-        ("AWS_ENDPOINT_URL", &*url),
-        ("AWS_REGION", &region),
-        ("AWS_DEFAULT_REGION", &region),
-        ("AWS_ACCESS_KEY_ID", "test"),
-        ("AWS_SECRET_ACCESS_KEY", "test"),
-        ("AWS_EC2_METADATA_DISABLED", "true"),
-        ("CLUSTER_NAME", CLUSTER),
-        ("INTERRUPTION_QUEUE", CLUSTER),
-    ] {
+    writeln!(out, "{}", cloud.url())?;
+    for (name, value) in cloud.environment(CLUSTER) {
         writeln!(out, "export {name}={value}")?;
     }
     out.flush()

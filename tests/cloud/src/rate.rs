@@ -1,4 +1,4 @@
-//! Rates at which operations may be called: buckets of tokens, as EC2 has them for each operation.
+//! Rates at which operations may be called: buckets of tokens, as EC2 has them for each operation, and for the instances that some end.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
@@ -42,6 +42,15 @@ pub fn usual_rates() -> BTreeMap<String, Rate> {
     reads.into_iter().chain(writes).chain(others).collect()
 }
 
+/// Rates at which such an account may end instances, by operation: a token for each instance of a call, beside the one for the call.
+pub fn usual_instance_rates() -> BTreeMap<String, Rate> {
+    let rate = Rate {
+        per_second: 20.0,
+        burst: 1_000.0,
+    };
+    [("TerminateInstances".to_owned(), rate)].into()
+}
+
 /// Tokens of an operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Tokens {
@@ -58,17 +67,18 @@ impl Tokens {
         }
     }
 
-    /// Takes a token; `false` if there is none.
-    pub(crate) fn take(&mut self, rate: Rate, now: SystemTime) -> bool {
+    /// Comes up to date; `true` if there are so many tokens.
+    pub(crate) fn has(&mut self, count: f64, rate: Rate, now: SystemTime) -> bool {
         let passed = now.duration_since(self.at).unwrap_or_default();
         let back = passed.as_secs_f64() * rate.per_second;
         self.left = (self.left + back).min(rate.burst);
         self.at = now;
-        let is_there = self.left >= 1.0;
-        if is_there {
-            self.left -= 1.0;
-        }
-        is_there
+        self.left >= count
+    }
+
+    /// Takes tokens that there are.
+    pub(crate) fn take(&mut self, count: f64) {
+        self.left -= count;
     }
 }
 
@@ -86,7 +96,14 @@ mod tests {
         };
         let at = |millis: u64| UNIX_EPOCH + Duration::from_millis(millis);
         let mut tokens = Tokens::full(rate, at(0));
-        let mut taken = |millis: u64| (0..5).filter(|_| tokens.take(rate, at(millis))).count();
+        let mut take = |millis: u64| {
+            let is_there = tokens.has(1.0, rate, at(millis));
+            if is_there {
+                tokens.take(1.0);
+            }
+            is_there
+        };
+        let mut taken = |millis: u64| (0..5).filter(|_| take(millis)).count();
         assert_eq!(taken(0), 3);
         assert_eq!(taken(499), 0);
         assert_eq!(taken(500), 1);

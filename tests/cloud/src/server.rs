@@ -50,6 +50,8 @@ struct Shared {
     changed: Notify,
     /// Polls that wait for a message.
     waiting: AtomicUsize,
+    /// Calls that have been held so far.
+    held: AtomicUsize,
 }
 
 /// A poll that waits, counted until it does not, be it that its connection was closed.
@@ -95,6 +97,22 @@ impl Cloud {
         format!("http://{}", self.address)
     }
 
+    /// Environment of a program that is to serve a cluster of this name on it, as AWS's tools and Karpenter have it: variables and their values.
+    pub fn environment(&self, cluster: &str) -> Vec<(&'static str, String)> {
+        let region = self.with(|world| world.region.clone());
+        let key = || "test".to_owned();
+        vec![
+            ("AWS_ENDPOINT_URL", self.url()),
+            ("AWS_REGION", region.clone()),
+            ("AWS_DEFAULT_REGION", region),
+            ("AWS_ACCESS_KEY_ID", key()),
+            ("AWS_SECRET_ACCESS_KEY", key()),
+            ("AWS_EC2_METADATA_DISABLED", "true".to_owned()),
+            ("CLUSTER_NAME", cluster.to_owned()),
+            ("INTERRUPTION_QUEUE", cluster.to_owned()),
+        ]
+    }
+
     /// Reads or changes what there is.
     pub fn with<T>(&self, act: impl FnOnce(&mut World) -> T) -> T {
         let told = act(&mut self.shared.lock().world);
@@ -110,6 +128,11 @@ impl Cloud {
     /// Polls that wait for a message now.
     pub fn waiting_polls(&self) -> usize {
         self.shared.waiting.load(Ordering::SeqCst)
+    }
+
+    /// Calls that have been held since the cloud began; one whose answer is held has been carried out by then.
+    pub fn held_calls(&self) -> usize {
+        self.shared.held.load(Ordering::SeqCst)
     }
 
     /// Forgets the calls so far.
@@ -178,12 +201,14 @@ async fn answer(
         let words = "the request was cut or is too large";
         return Ok(wire::plain(StatusCode::BAD_REQUEST, words));
     };
-    let Some((service, region)) = signed_for(&head.headers) else {
+    let body = body.to_bytes();
+    let signed = signed_for(&head.headers).or_else(|| sts::unsigned(&body));
+    let Some((service, region)) = signed else {
         let words = "the request is signed for no service that is served here";
         return Ok(wire::plain(StatusCode::FORBIDDEN, words));
     };
     let (path, headers) = (head.uri.path(), &head.headers);
-    let (operation, input) = wire::read(service, path, headers, &body.to_bytes());
+    let (operation, input) = wire::read(service, path, headers, &body);
     let host = headers.get(header::HOST);
     let host = host.and_then(|host| host.to_str().ok()).unwrap_or_default();
     let asked = Asked {
@@ -214,7 +239,8 @@ impl Shared {
         let (operation, input) = (&*asked.operation, &asked.input);
         let effect = {
             let world = &mut self.lock().world;
-            if !world.take_token(operation) {
+            let named = ec2::texts(input, "InstanceId").len();
+            if !world.take_tokens(operation, named) {
                 return (Err(Fault::throttled(asked.service)), false);
             }
             let signed = (asked.service, asked.region.as_str());
@@ -233,8 +259,21 @@ impl Shared {
         };
         match effect {
             Some(Effect::Fails(fault)) => (Err(fault), false),
-            other => (self.act(asked).await, other.is_some()),
+            Some(Effect::Holds) => self.hold().await,
+            Some(Effect::HoldsAnswer) => {
+                // Whoever asked does not hear of an error either.
+                drop(self.act(asked).await);
+                self.hold().await
+            }
+            Some(Effect::LosesAnswer) => (self.act(asked).await, true),
+            None => (self.act(asked).await, false),
         }
+    }
+
+    /// Holds a call for good: its connection ends with who asked, or with the cloud.
+    async fn hold<T>(&self) -> T {
+        self.held.fetch_add(1, Ordering::SeqCst);
+        std::future::pending().await
     }
 
     async fn act(&self, asked: &Asked) -> Result<Value, Fault> {
@@ -285,6 +324,6 @@ fn act(world: &mut World, asked: &Asked) -> Result<Value, Fault> {
         Service::Pricing => pricing::answer(world, operation, input),
         Service::Sqs => sqs::answer(world, operation, input, &asked.host),
         Service::Ssm => ssm::answer(world, operation, input),
-        Service::Sts => sts::answer(world, operation),
+        Service::Sts => sts::answer(world, operation, input),
     }
 }

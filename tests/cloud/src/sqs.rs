@@ -1,5 +1,6 @@
 //! SQS: queues whose messages are handed out, hidden for a while, and deleted by their receipt.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, UNIX_EPOCH};
 
 use md5::{Digest as _, Md5};
@@ -7,6 +8,9 @@ use serde_json::{Map, Value, json};
 
 use crate::fault::Fault;
 use crate::world::{Message, Queue, World};
+
+/// Most entries of a call about several messages.
+const MOST_OF_BATCH: usize = 10;
 
 /// Answers an operation; `host` is where the client believes the server to be.
 pub(crate) fn answer(
@@ -23,6 +27,7 @@ pub(crate) fn answer(
         }
         "ReceiveMessage" => receive(world, input),
         "DeleteMessage" => delete(world, input),
+        "DeleteMessageBatch" => delete_batch(world, input),
         "SendMessage" => {
             let name = queue_name(input).to_owned();
             found(world, &name)?;
@@ -158,6 +163,44 @@ fn delete(world: &mut World, input: &Value) -> Result<Value, Fault> {
     Ok(json!({}))
 }
 
+/// Deletes each of up to ten likewise; one that cannot be does not keep the others.
+fn delete_batch(world: &mut World, input: &Value) -> Result<Value, Fault> {
+    let queue = found(world, queue_name(input))?;
+    let entries = input["Entries"].as_array().cloned().unwrap_or_default();
+    let refused = |code: &str, message: &str| Err(Fault::new(code, message));
+    if entries.is_empty() {
+        return refused("EmptyBatchRequest", "There should be at least one entry.");
+    }
+    if entries.len() > MOST_OF_BATCH {
+        let message = "Maximum number of entries per request are 10.";
+        return refused("TooManyEntriesInBatchRequest", message);
+    }
+    let names: BTreeSet<_> = entries.iter().map(|entry| entry["Id"].as_str()).collect();
+    if names.len() < entries.len() || names.contains(&None) {
+        let message = "Two or more batch entries in the request have the same Id.";
+        return refused("BatchEntryIdsNotDistinct", message);
+    }
+    let (mut done, mut failed, mut ids) = (Vec::new(), Vec::new(), BTreeSet::new());
+    for entry in &entries {
+        let handle = entry["ReceiptHandle"].as_str().unwrap_or_default();
+        let name = &entry["Id"];
+        match handle.split_once('#') {
+            Some((id, _)) => {
+                ids.insert(id);
+                done.push(json!({"Id": name}));
+            }
+            None => failed.push(json!({
+                "Id": name, "SenderFault": true, "Code": "ReceiptHandleIsInvalid",
+                "Message": "The input receipt handle is invalid.",
+            })),
+        }
+    }
+    queue
+        .messages
+        .retain(|message| !ids.contains(message.id.as_str()));
+    Ok(json!({"Successful": done, "Failed": failed}))
+}
+
 fn attributes(world: &mut World, input: &Value) -> Result<Value, Fault> {
     let (now, name) = (world.now(), queue_name(input).to_owned());
     let arn = format!("arn:aws:sqs:{}:{}:{name}", world.region, world.account);
@@ -240,6 +283,48 @@ mod tests {
         assert_eq!(deleted, Ok(json!({})));
         world.clock.advance(Duration::from_secs(20));
         assert_eq!(bodies(&mut world, two), ["b", "c"]);
+    }
+
+    #[test]
+    fn ten_messages_go_at_once_and_a_strange_receipt_keeps_none_of_them() {
+        let mut world = world(&["a", "b", "c"]);
+        assert_eq!(
+            bodies(&mut world, json!({"MaxNumberOfMessages": 2})),
+            ["a", "b"]
+        );
+        let held = &world.queues["demo"].messages;
+        let [first, second] = [receipt(&held[0]), receipt(&held[1])];
+        let entry = |id: &str, receipt: &str| json!({"Id": id, "ReceiptHandle": receipt});
+        let mut delete = |entries: Value| {
+            ask(
+                &mut world,
+                "DeleteMessageBatch",
+                json!({"Entries": entries}),
+            )
+        };
+        let told = delete(json!([
+            entry("0", &first),
+            entry("1", "x"),
+            entry("2", &second)
+        ]));
+        let told = told.expect("an answer");
+        assert_eq!(told["Successful"], json!([{"Id": "0"}, {"Id": "2"}]));
+        assert_eq!(told["Failed"][0]["Id"], "1");
+        let many: Vec<Value> = (0..11).map(|id| entry(&id.to_string(), &first)).collect();
+        for (entries, code) in [
+            (json!([]), "EmptyBatchRequest"),
+            (many.into(), "TooManyEntriesInBatchRequest"),
+            (
+                json!([entry("0", &first), entry("0", &second)]),
+                "BatchEntryIdsNotDistinct",
+            ),
+        ] {
+            assert_eq!(delete(entries).expect_err("refused").code, code);
+        }
+        assert_eq!(
+            bodies(&mut world, json!({"MaxNumberOfMessages": 10})),
+            ["c"]
+        );
     }
 
     #[test]

@@ -74,8 +74,9 @@ fn error_header(service: Service, fault: &Fault) -> Option<(header::HeaderName, 
         Service::Eks => ("x-amzn-errortype", fault.code.clone()),
         Service::Sqs => {
             let code = match fault.code.as_str() {
-                "QueueDoesNotExist" => "AWS.SimpleQueueService.NonExistentQueue",
-                other => other,
+                "QueueDoesNotExist" => "AWS.SimpleQueueService.NonExistentQueue".to_owned(),
+                other if other.contains("Batch") => format!("AWS.SimpleQueueService.{other}"),
+                other => other.to_owned(),
             };
             ("x-amzn-query-error", format!("{code};Sender"))
         }

@@ -59,6 +59,27 @@ async fn a_lost_answer_is_of_a_call_that_happened() {
 }
 
 #[tokio::test]
+async fn a_call_is_held_before_it_is_carried_out_or_after() {
+    let cloud = cloud().await;
+    for (number, is_carried_out) in [(1, false), (2, true)] {
+        let fault = ScriptedFault::hold("CreateLaunchTemplate", is_carried_out);
+        cloud.with(|world| world.faults.push(fault));
+        let until_held = async {
+            while cloud.held_calls() < number {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::select! {
+            answer = query(&cloud, "ec2", MAKE) => assert!(answer.is_err(), "{answer:?}"),
+            () = until_held => {}
+        }
+        let made = cloud.with(|world| world.launch_templates.len());
+        assert_eq!(made, usize::from(is_carried_out));
+    }
+    assert_eq!(ec2(&cloud, MAKE).await.status, 200);
+}
+
+#[tokio::test]
 async fn a_fault_for_a_type_or_zone_meets_calls_about_such_instances_alone() {
     let (cloud, ids) = launched(1).await;
     let fault = || Fault::new("InternalError", "").with_status(500);
@@ -113,6 +134,32 @@ async fn calls_beyond_a_rate_are_refused_with_503_until_tokens_come_back() {
         }
     }
     assert_eq!(statuses, [200, 200, 503, 200]);
+}
+
+#[tokio::test]
+async fn each_instance_of_a_call_costs_a_token_of_its_own_bucket() {
+    let cloud = cloud().await;
+    let rate = Rate {
+        per_second: 1.0,
+        burst: 3.0,
+    };
+    cloud.with(|world| {
+        world.clock = Clock::standing_at(world.now());
+        let rates = &mut world.instance_rates;
+        rates.insert("TerminateInstances".to_owned(), rate);
+    });
+    let end = async |ids: &[&str]| {
+        let ids = ids.iter().enumerate();
+        let ids = ids.map(|(number, id)| format!("&InstanceId.{}={id}", number + 1));
+        let form = format!("Action=TerminateInstances{}", ids.collect::<String>());
+        ec2(&cloud, &form).await.status
+    };
+    // None of them is there, which is told once there are tokens.
+    assert_eq!(end(&["i-1", "i-2"]).await, 400);
+    assert_eq!(end(&["i-1", "i-2"]).await, 503);
+    assert_eq!(end(&["i-1"]).await, 400);
+    cloud.with(|world| world.clock.advance(std::time::Duration::from_secs(2)));
+    assert_eq!(end(&["i-1", "i-2"]).await, 400);
 }
 
 #[tokio::test]

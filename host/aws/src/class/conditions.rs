@@ -1,4 +1,4 @@
-//! Conditions of a class, from what was found about it; `Ready` follows from the others.
+//! Conditions of a class, from what was found about it; `Ready` follows from the others, but for what launches do not wait for.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use plimsoll_api::kinds::Condition;
@@ -16,6 +16,8 @@ pub(crate) enum Finding {
 
 /// Type of the condition that sums up the others.
 const READY: &str = "Ready";
+/// Type of the condition that the interruption queue is read, which launches do not wait for.
+pub(crate) const QUEUE: &str = "InterruptionQueueReady";
 
 /// The conditions after these findings, by type; times of those whose status stays as it is stay, too. Those of other types go.
 pub(crate) fn conditions(
@@ -60,7 +62,8 @@ pub(crate) fn conditions(
         })
         .collect();
     let unmet = |status: &str| {
-        let unmet = all.iter().filter(|own| own.status == status);
+        let needed = all.iter().filter(|own| own.kind != QUEUE);
+        let unmet = needed.filter(|own| own.status == status);
         unmet
             .map(|own| format!("{}={status}", own.kind))
             .collect::<Vec<_>>()
@@ -104,6 +107,19 @@ mod tests {
             )
         };
         conditions.iter().map(show).collect()
+    }
+
+    #[test]
+    fn ready_does_not_hang_on_the_interruption_queue() {
+        for finding in [
+            Finding::Fails("QueueNotFound", "none".to_owned()),
+            Finding::Unchanged("no answer".to_owned()),
+        ] {
+            let findings = [("SubnetsReady", Finding::Holds), (QUEUE, finding)];
+            let all = conditions(&[], &findings, Some(1), &at(1));
+            let ready = all.iter().find(|own| own.kind == READY);
+            assert_eq!(ready.map(|own| own.status.as_str()), Some("True"));
+        }
     }
 
     #[test]

@@ -2,17 +2,20 @@
 //! is told before pods wait for it.
 //!
 //! The launch template is really made, since it can be had in no other way; it goes once nobody has used it for a minute.
+//!
+//! An instance profile that EC2 does not know yet is no result that lasts: one that was just made appears after some seconds.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use plimsoll_core::action::{LaunchBatch, LaunchRequest};
+use plimsoll_core::action::{LaunchBatch, LaunchRequest, Reason};
 use plimsoll_core::catalogue::{CapacityType, InstanceType};
 use plimsoll_core::fixed_hash::hash_of;
 use plimsoll_core::model::NodeClaim;
 use plimsoll_core::plan::LaunchOption;
 
+use super::hash::{HASH_ANNOTATION, HASH_VERSION_ANNOTATION};
 use crate::client::{CallError, Clients};
 use crate::error::{ErrorClass, launch_failure};
 use crate::launch::draft::{Draft, draft};
@@ -24,6 +27,9 @@ use crate::user_data::ClusterAccess;
 const HOLDS: Duration = Duration::from_mins(30);
 /// Types that are tried out where the class has an image for them: the incumbent's.
 const USUAL: [&str; 2] = ["m5.large", "m6g.large"];
+
+/// Reason of a class whose instance profile is not there.
+const NO_PROFILE: &str = "InstanceProfileNotFound";
 
 /// Why launches of a class would fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,26 +87,46 @@ impl DryRuns {
         let Some(request) = request(class) else {
             return Ok(Ok(()));
         };
-        // What the class itself says wrong is told by launches, and by its other conditions.
-        let Ok(draft) = draft(class, cluster, &request) else {
-            return Ok(Ok(()));
+        let draft = match draft(class, cluster, &request) {
+            Ok(draft) => draft,
+            Err(Reason::ClassNotReady(message)) => {
+                let reason = reason_of(&message);
+                return Ok(Err(Refusal { reason, message }));
+            }
+            // There is nothing to try out.
+            Err(_) => return Ok(Ok(())),
         };
         let names = draft.templates.iter().map(|(template, _)| template.name());
         let _in_use = templates.begin(names.collect(), now);
         let result = try_calls(&draft, class, clients).await?;
+        if result.as_ref().is_err_and(|own| own.reason == NO_PROFILE) {
+            return Ok(result);
+        }
         self.note(class, now, &result);
         Ok(result)
     }
 }
 
-/// All that decides what is asked for: an annotation that is added has it tried out again.
-fn content(class: &ServedClass) -> u64 {
+/// The condition's reason for what the class itself says wrong, which only its user data may by now.
+fn reason_of(message: &str) -> &'static str {
+    if message.contains("user data has") {
+        "UserDataSizeLimitExceeded"
+    } else {
+        "UserDataInvalid"
+    }
+}
+
+/// All that decides what is asked for: an annotation that somebody adds has it tried out again.
+pub(crate) fn content(class: &ServedClass) -> u64 {
     let object = &class.object;
     let status = class.status();
+    let annotations = object.metadata.annotations.iter().flatten();
+    let annotations = annotations
+        .filter(|(key, _)| ![HASH_ANNOTATION, HASH_VERSION_ANNOTATION].contains(&key.as_str()));
     hash_of(&format!(
         "{:?} {:?} {:?} {:?} {:?} {:?} {:?}",
         object.metadata.uid,
-        object.metadata.annotations,
+        annotations.collect::<Vec<_>>(),
         object.spec,
         status.subnets,
         status.security_groups,
@@ -149,6 +175,7 @@ async fn try_calls(
     clients: &Clients,
 ) -> Result<Result<(), Refusal>, CallError> {
     let mut fleet = draft.fleet("", 1, class.object.spec.context.as_ref());
+    let read = |error, reason| read(error, reason, class);
     for (template, _) in &draft.templates {
         if let Err(error) = clients.ensure_template(template).await {
             return read(error, "CreateLaunchTemplateAuthCheckFailed").map(Err);
@@ -177,11 +204,12 @@ async fn try_calls(
 }
 
 /// The refusal that an error means; the error itself where it means none.
-fn read(error: CallError, reason: &'static str) -> Result<Refusal, CallError> {
+fn read(error: CallError, reason: &'static str, class: &ServedClass) -> Result<Refusal, CallError> {
     let known = launch_failure(&error.code, &error.message);
+    let is_named = class.object.spec.instance_profile.is_some();
     let reason = match (error.class(), known.reason) {
         (_, "UserDataSizeLimitExceeded") => "UserDataSizeLimitExceeded",
-        (_, "InstanceProfileNameInvalid") => "InstanceProfileNotFound",
+        (_, "InstanceProfileNameInvalid") if is_named => NO_PROFILE,
         (ErrorClass::Denied, _) => reason,
         _ => return Err(error),
     };

@@ -4,6 +4,7 @@ pub(crate) mod conditions;
 pub(crate) mod dry_run;
 pub(crate) mod family;
 pub(crate) mod hash;
+pub(crate) mod queue;
 pub(crate) mod reconcile;
 pub(crate) mod retire;
 pub mod tags;

@@ -9,9 +9,10 @@ use k8s_openapi::jiff::Timestamp;
 use plimsoll_api::kinds::{Ec2NodeClass, Ec2NodeClassSpec, Ec2NodeClassStatus, ImageTerm, Tags};
 use plimsoll_core::catalogue::Subnet;
 
-use super::conditions::{Finding, conditions};
+use super::conditions::{Finding, QUEUE, conditions};
 use super::dry_run::Refusal;
 use super::family::Family;
+use super::queue::QueueStanding;
 use super::tags;
 use crate::client::{CallError, Clients};
 use crate::error::ErrorClass;
@@ -98,7 +99,14 @@ impl Looked {
     /// `true` if nothing is wrong with it so far: then it is tried out.
     pub fn is_sound(&self) -> bool {
         let mut findings = self.findings.iter();
-        findings.all(|(_, finding)| *finding == Finding::Holds)
+        findings.all(|(kind, finding)| *kind == QUEUE || *finding == Finding::Holds)
+    }
+
+    /// The same with how the interruption queue stands.
+    #[must_use]
+    pub fn with_queue(mut self, queue: &QueueStanding) -> Self {
+        self.findings.push((QUEUE, queue.finding()));
+        self
     }
 
     /// The class with its conditions, after what came of trying it out; an error of AWS says nothing, and what was said before stands.
@@ -254,7 +262,13 @@ impl<'a> Look<'a> {
     async fn profile(&mut self) -> Finding {
         let (profile, role) = (&self.spec().instance_profile, &self.spec().role);
         match (profile, role) {
-            (Some(profile), _) => self.status.instance_profile = Some(profile.clone()),
+            (Some(profile), Some(role)) => {
+                let words = format!(
+                    "spec has role \"{role}\" and instanceProfile \"{profile}\"; expected one of them"
+                );
+                return Finding::Fails("InstanceProfileAmbiguous", words);
+            }
+            (Some(profile), None) => self.status.instance_profile = Some(profile.clone()),
             (None, Some(role)) => match self.made_profile(role_name(role)).await {
                 Ok(name) => self.status.instance_profile = Some(name),
                 Err(error) if error.class() == ErrorClass::NotFound => {
@@ -303,14 +317,18 @@ impl<'a> Look<'a> {
 
 /// The finding that a call which failed leaves, among those that have failed.
 fn unanswered(failed: &mut Vec<CallError>, error: CallError) -> Finding {
-    // Without the message: EC2 words the same denial differently each time.
-    let words = match (error.code.as_str(), error.class()) {
-        ("", _) => format!("{}: no answer", error.action),
-        (code, ErrorClass::Denied) => format!(
-            "{}: {code}; expected the controller's role to be allowed it, as charts/aws/policy.json says",
-            error.action
+    let action = error.action;
+    let words = match (error.code.as_str(), error.class(), error.way_out()) {
+        ("", _, Some(way_out)) => format!("{action}: {way_out}"),
+        (code, _, Some(way_out)) => format!("{action}: {code}; {way_out}"),
+        ("", ..) => format!("{action}: no answer"),
+        // Without the message: EC2 words the same denial differently each time.
+        (code, ErrorClass::Denied, _) => format!(
+            "{action}: {code}; expected the controller's role to be allowed it, as charts/aws/policy.json says"
         ),
-        (code, _) => format!("{}: {code}", error.action),
+        // The fault is in what the class says, and the message tells it.
+        (code, ErrorClass::Other, _) => format!("{action}: {code}: {}", error.message),
+        (code, ..) => format!("{action}: {code}"),
     };
     failed.push(error);
     Finding::Unchanged(words)
@@ -373,6 +391,9 @@ fn validated(
     let own: Option<&Tags> = class.spec.tags.as_ref();
     if let Err(restricted) = tags::of_launch(own, &cluster.name, "", name) {
         return Finding::Fails("TagValidationFailed", restricted.to_string());
+    }
+    if let Err(many) = tags::fit(own, &cluster.name) {
+        return Finding::Fails("TagValidationFailed", many.to_string());
     }
     match Family::of(&class.spec) {
         Some(Family::Al2023) if cluster.service_cidr.is_none() => {

@@ -1,10 +1,11 @@
-//! The end of a class: what was made for it in AWS goes with it.
+//! The end of a class, and of instance profiles that no class and no claim uses any more: what was made in AWS goes.
 
 use plimsoll_api::kinds::Ec2NodeClass;
 
 use super::tags;
 use crate::client::{CallError, Clients};
 use crate::resolve::profile::Owner;
+use crate::resolve::unused_profiles::{FoundProfile, ProfileUse, unused};
 
 /// Takes away launch templates and instance profiles of a class that no claim names any more. It may be repeated; what is gone is gone.
 pub async fn retire(
@@ -19,15 +20,34 @@ pub async fn retire(
         class: metadata.name.as_deref().unwrap_or_default(),
         uid: metadata.uid.as_deref().unwrap_or_default(),
     };
-    for (name, profile) in clients.profiles(&owner.path()).await? {
-        if let Some(role) = &profile.role {
-            clients.remove_role(&name, role).await?;
-        }
-        clients.delete_profile(&name).await?;
+    for profile in clients.profiles(&owner.path()).await? {
+        delete(&profile, clients).await?;
     }
     let own = [(tags::CLUSTER, cluster), (tags::CLASS, owner.class)];
     for name in clients.templates(&own).await? {
         clients.delete_template(&name).await?;
     }
     Ok(())
+}
+
+/// Deletes those of a cluster's instance profiles that nothing uses, and returns their names. Classes and claims have to be read after the
+/// profiles were found. The first that cannot be deleted ends it; what is gone is gone.
+pub async fn delete_unused_profiles(
+    found: &[FoundProfile],
+    cluster: &str,
+    (classes, claims): (&[Ec2NodeClass], &[ProfileUse]),
+    clients: &Clients,
+) -> Result<Vec<String>, CallError> {
+    let unused = unused(found, (clients.region(), cluster), classes, claims);
+    for profile in &unused {
+        delete(profile, clients).await?;
+    }
+    Ok(unused.into_iter().map(|own| own.name.clone()).collect())
+}
+
+async fn delete(profile: &FoundProfile, clients: &Clients) -> Result<(), CallError> {
+    if let Some(role) = &profile.role {
+        clients.remove_role(&profile.name, role).await?;
+    }
+    clients.delete_profile(&profile.name).await
 }

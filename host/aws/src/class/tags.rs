@@ -1,6 +1,7 @@
 //! Tags of what is made for a class: by them instances are known as ours, to us, to people and to the rights of the controller's role.
 
 use plimsoll_api::kinds::Tags;
+use plimsoll_core::action::LAUNCH_TOKEN_ANNOTATION;
 
 /// Tag of all that belongs to a cluster, by its name.
 pub const CLUSTER: &str = "eks:eks-cluster-name";
@@ -11,10 +12,49 @@ pub const NODE_CLAIM: &str = "karpenter.sh/nodeclaim";
 /// Tag of instances with the name of their class.
 pub const CLASS: &str = "karpenter.k8s.aws/ec2nodeclass";
 
+/// Tag by which people know an instance.
+const NAME: &str = "Name";
+
 /// A tag of a class that only the controller may write.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("spec.tags has the key \"{0}\"; expected keys that the controller does not write itself")]
 pub struct RestrictedTag(pub String);
+
+/// More tags than an instance may have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "spec.tags has {has} keys, and the controller writes {ours} more on an instance, which may have {MOST}; expected at most {}",
+    MOST - ours
+)]
+pub struct TooManyTags {
+    /// Keys of the class.
+    pub has: usize,
+    /// Keys beside these that an instance gets, once its node is known.
+    pub ours: usize,
+}
+
+/// Tags that EC2 takes on one resource.
+const MOST: usize = 50;
+
+/// Fails where an instance cannot have the tags of a class beside those of the controller.
+pub fn fit(spec: Option<&Tags>, cluster: &str) -> Result<(), TooManyTags> {
+    let own = [
+        CLUSTER,
+        NODE_POOL,
+        NODE_CLAIM,
+        CLASS,
+        NAME,
+        LAUNCH_TOKEN_ANNOTATION,
+    ];
+    let of_cluster = owned(cluster);
+    let ours = own.into_iter().chain([of_cluster.as_str()]);
+    let ours = ours.filter(|key| spec.is_none_or(|spec| !spec.contains_key(*key)));
+    let (has, ours) = (spec.map_or(0, Tags::len), ours.count());
+    if has + ours > MOST {
+        return Err(TooManyTags { has, ours });
+    }
+    Ok(())
+}
 
 /// Tag that says that something belongs to a cluster, as load balancers and volumes are told.
 pub fn owned(cluster: &str) -> String {
@@ -54,7 +94,7 @@ fn is_restricted(key: &str) -> bool {
 
 /// Tags that an instance still lacks once its node is known. A name that somebody gave it stays.
 pub fn of_instance(has: &Tags, cluster: &str, claim: &str, node: &str) -> Tags {
-    let wanted = [("Name", node), (NODE_CLAIM, claim), (CLUSTER, cluster)];
+    let wanted = [(NAME, node), (NODE_CLAIM, claim), (CLUSTER, cluster)];
     let missing = wanted
         .into_iter()
         .filter(|(key, _)| !has.contains_key(*key));
@@ -109,6 +149,29 @@ mod tests {
                 "{key}"
             );
         }
+    }
+
+    #[test]
+    fn a_class_leaves_room_for_the_tags_of_the_controller() {
+        let many = |count: usize, more: &[(&str, &str)]| {
+            let own = (0..count).map(|number| (format!("key-{number}"), String::new()));
+            own.chain(tags(more)).collect::<Tags>()
+        };
+        for (own, refused) in [
+            (many(43, &[]), None),
+            (many(44, &[]), Some((44, 7))),
+            // Its own name stays.
+            (many(43, &[("Name", "web")]), None),
+        ] {
+            let fits = fit(Some(&own), "demo");
+            let told = fits.err().map(|many| (many.has, many.ours));
+            assert_eq!(told, refused);
+        }
+        let many = TooManyTags { has: 44, ours: 7 };
+        assert_eq!(
+            many.to_string(),
+            "spec.tags has 44 keys, and the controller writes 7 more on an instance, which may have 50; expected at most 43"
+        );
     }
 
     #[test]

@@ -38,16 +38,13 @@ impl<K, A> Batch<K, A> {
         (asking, waiting.len() == 1)
     }
 
-    /// All who wait, for one call each so many. Whoever comes from now on is the first of others.
-    pub(super) fn take(&self, most: usize) -> Vec<Vec<Asking<K, A>>> {
-        let mut left = std::mem::take(&mut *self.waiting());
-        let mut calls = Vec::new();
-        while left.len() > most {
-            let rest = left.split_off(most);
-            calls.push(std::mem::replace(&mut left, rest));
-        }
-        calls.push(left);
-        calls
+    /// Those who have waited longest, up to so many, for one call; `true` beside them if others still wait for the next. If not, whoever
+    /// comes from now on is the first of others.
+    pub(super) fn take(&self, most: usize) -> (Vec<Asking<K, A>>, bool) {
+        let mut waiting = self.waiting();
+        let count = waiting.len().min(most);
+        let taken = waiting.drain(..count).collect();
+        (taken, !waiting.is_empty())
     }
 }
 
@@ -60,12 +57,17 @@ mod tests {
         let batch: Batch<u32, u32> = Batch::default();
         let firsts: Vec<bool> = (0..5).map(|key| batch.join(key).1).collect();
         assert_eq!(firsts, [true, false, false, false, false]);
-        let keys = |calls: Vec<Vec<Asking<u32, u32>>>| {
-            let keys = |call: Vec<Asking<u32, u32>>| call.into_iter().map(|(key, _)| key).collect();
-            calls.into_iter().map(keys).collect::<Vec<Vec<u32>>>()
+        let take = || {
+            let (taken, are_more) = batch.take(2);
+            let keys: Vec<u32> = taken.into_iter().map(|(key, _)| key).collect();
+            (keys, are_more)
         };
-        assert_eq!(keys(batch.take(2)), [vec![0, 1], vec![2, 3], vec![4]]);
+        assert_eq!(take(), (vec![0, 1], true));
+        // Who makes the first call goes on with those who wait.
+        assert!(!batch.join(5).1);
+        assert_eq!(take(), (vec![2, 3], true));
+        assert_eq!(take(), (vec![4, 5], false));
         assert!(batch.join(7).1);
-        assert_eq!(keys(batch.take(2)), [[7]]);
+        assert_eq!(take(), (vec![7], false));
     }
 }

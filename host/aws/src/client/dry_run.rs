@@ -8,7 +8,8 @@ use aws_sdk_ec2::types::{
 };
 use plimsoll_api::kinds::Tags;
 
-use super::fleet::specifications;
+use super::fleet::{ACTION, specifications};
+use super::paced::Call;
 use super::{CallError, Clients};
 use crate::error::ErrorClass;
 use crate::launch::fleet::FleetRequest;
@@ -16,10 +17,10 @@ use crate::launch::fleet::FleetRequest;
 impl Clients {
     /// Asks whether a fleet would be given, without getting it.
     pub(crate) async fn try_fleet(&self, request: &FleetRequest) -> Result<(), CallError> {
-        let call = self.fleet_call(request).set_client_token(None);
-        let call = call.dry_run(true).customize();
-        let asked = call.config_override(once()).send().await;
-        would_succeed(asked.map(drop).map_err(CallError::of("ec2:CreateFleet")))
+        let create = self.fleet_call(request).set_client_token(None);
+        let create = create.dry_run(true).customize();
+        let asked = create.config_override(once()).send();
+        would_succeed(self.paced_once(Call::read(ACTION), asked).await.map(drop))
     }
 
     /// Asks whether an instance would run by a launch template in a subnet, without running it.
@@ -37,7 +38,7 @@ impl Clients {
         ];
         let template = Template::builder().launch_template_name(template);
         let interface = Interface::builder().device_index(0).subnet_id(subnet);
-        let call = self
+        let run = self
             .ec2
             .run_instances()
             .dry_run(true)
@@ -47,8 +48,9 @@ impl Clients {
             .instance_type(InstanceType::from(instance_type))
             .network_interfaces(interface.build())
             .set_tag_specifications(Some(specifications(tagged, tags)));
-        let asked = call.customize().config_override(once()).send().await;
-        would_succeed(asked.map(drop).map_err(CallError::of("ec2:RunInstances")))
+        let asked = run.customize().config_override(once()).send();
+        let call = Call::read("ec2:RunInstances");
+        would_succeed(self.paced_once(call, asked).await.map(drop))
     }
 }
 

@@ -5,6 +5,7 @@ use std::fmt;
 use aws_sdk_ec2::config::http::HttpResponse;
 use aws_sdk_ec2::error::{ProvideErrorMetadata, SdkError};
 
+use crate::credentials;
 use crate::error::ErrorClass;
 
 /// A call that failed.
@@ -47,6 +48,11 @@ impl CallError {
         }
     }
 
+    /// The way out where AWS does not take the call for ours: the clock, the credentials, the role; `None` for other errors.
+    pub fn way_out(&self) -> Option<String> {
+        credentials::way_out(&self.code, &self.message)
+    }
+
     /// The way to deal with it.
     pub fn class(&self) -> ErrorClass {
         ErrorClass::of(&self.code, self.status)
@@ -61,11 +67,21 @@ fn words(error: &dyn std::error::Error) -> String {
         let lines = cause.to_string();
         let line: Vec<&str> = lines.lines().map(str::trim).collect();
         let line = line.join(" ");
+        let line = plain(&line).unwrap_or(line);
         if !told.iter().any(|before| before.contains(&line)) {
             told.push(line);
         }
     }
     told.join(": ")
+}
+
+/// The code and message of an error that the SDK shows as a structure; `None` for other texts.
+fn plain(line: &str) -> Option<String> {
+    let shown = line.strip_prefix("Error { code: \"")?;
+    let (code, rest) = shown.split_once("\", message: \"")?;
+    let ends = ["\", aws_request_id", "\" }"];
+    let message = ends.iter().find_map(|end| rest.split_once(end));
+    message.map(|(message, _)| format!("{code}: {message}"))
 }
 
 impl fmt::Display for CallError {
@@ -77,8 +93,12 @@ impl fmt::Display for CallError {
             ..
         } = self;
         match code.as_str() {
-            "" => write!(f, "{action}: {message}"),
-            code => write!(f, "{action}: {code}: {message}"),
+            "" => write!(f, "{action}: {message}")?,
+            code => write!(f, "{action}: {code}: {message}")?,
+        }
+        match self.way_out() {
+            Some(way_out) => write!(f, "; {way_out}"),
+            None => Ok(()),
         }
     }
 }
@@ -90,6 +110,23 @@ mod tests {
     use std::io;
 
     use super::*;
+
+    #[test]
+    fn what_the_sdk_shows_as_a_structure_is_told_in_words() {
+        for (shown, told) in [
+            (
+                r#"Error { code: "AccessDenied", message: "Not authorized to perform it" }"#,
+                Some("AccessDenied: Not authorized to perform it"),
+            ),
+            (
+                r#"Error { code: "AccessDenied", message: "Not authorized", aws_request_id: "59d" }"#,
+                Some("AccessDenied: Not authorized"),
+            ),
+            ("dispatch failure", None),
+        ] {
+            assert_eq!(plain(shown).as_deref(), told, "{shown}");
+        }
+    }
 
     #[test]
     fn causes_are_told_once_and_on_one_line() {

@@ -1,5 +1,7 @@
 //! Fleets.
 
+use std::time::Instant;
+
 use aws_sdk_ec2::operation::create_fleet::CreateFleetOutput;
 use aws_sdk_ec2::operation::create_fleet::builders::CreateFleetFluentBuilder;
 use aws_sdk_ec2::types::{
@@ -13,19 +15,29 @@ use aws_sdk_ec2::types::{
 
 use plimsoll_api::kinds::Tags;
 
+use super::buckets::Urgency;
+use super::paced::Call;
 use super::template::tag_list;
 use super::{CallError, Clients};
+use crate::error::{ErrorClass, launch_failure};
 use crate::launch::fleet::{FleetAnswer, FleetError, FleetInstance, FleetRequest, Override};
+
+pub(super) const ACTION: &str = "ec2:CreateFleet";
 
 impl Clients {
     /// Gets instances. Asked again with the same token it answers the same.
     pub async fn create_fleet(&self, request: &FleetRequest) -> Result<FleetAnswer, CallError> {
-        let answer = self
-            .fleet_call(request)
-            .send()
-            .await
-            .map_err(CallError::of("ec2:CreateFleet"))?;
-        Ok(read(answer))
+        let (create, sent) = (self.fleet_call(request), Instant::now());
+        let call = Call::new(ACTION, Urgency::Launch);
+        let answer = read(self.paced(call, || create.clone().send()).await?);
+        if answer.errors.iter().any(is_throttled) {
+            self.buckets.throttled(ACTION, sent);
+        }
+        if answer.errors.iter().any(is_about_profile) {
+            // Somebody has deleted it, or taken its role.
+            self.kept_profiles.forget_all();
+        }
+        Ok(answer)
     }
 
     pub(super) fn fleet_call(&self, request: &FleetRequest) -> CreateFleetFluentBuilder {
@@ -59,6 +71,16 @@ impl Clients {
         }
         create
     }
+}
+
+/// EC2 has given fewer than were asked for, since it throttles the fleet's own calls.
+fn is_throttled(error: &FleetError) -> bool {
+    ErrorClass::of(&error.code, None) == ErrorClass::Throttled
+}
+
+fn is_about_profile(error: &FleetError) -> bool {
+    let known = launch_failure(&error.code, &error.message);
+    known.reason == "InstanceProfileNameInvalid"
 }
 
 /// Tags of each of these kinds of resources.

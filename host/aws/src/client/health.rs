@@ -6,6 +6,7 @@ use aws_sdk_ec2::types::{
 use plimsoll_core::lifecycle::Interruption;
 use plimsoll_core::time::Timestamp;
 
+use super::paced::Call;
 use super::{CallError, Clients};
 use crate::health::{Impairment, SCHEDULED};
 
@@ -37,11 +38,16 @@ impl Clients {
                 .name(name)
                 .set_values(Some(values))
                 .build();
-            let pages = self.ec2.describe_instance_status().filters(filter);
-            let answered = pages.into_paginator().page_size(PAGE).items().send();
-            let answered: Result<Vec<_>, _> = answered.collect().await;
-            let answered = answered.map_err(CallError::of("ec2:DescribeInstanceStatus"))?;
-            found.extend(answered.into_iter().filter_map(|own| read(own, says)));
+            let ask = self.ec2.describe_instance_status().filters(filter);
+            let ask = ask.max_results(PAGE);
+            let pages = self.pages(
+                Call::read("ec2:DescribeInstanceStatus"),
+                |token| ask.clone().set_next_token(token).send(),
+                |page| page.next_token.as_deref(),
+            );
+            let answered = pages.await?.into_iter();
+            let answered = answered.flat_map(|page| page.instance_statuses.unwrap_or_default());
+            found.extend(answered.filter_map(|own| read(own, says)));
         }
         Ok(found)
     }

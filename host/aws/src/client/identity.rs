@@ -1,10 +1,13 @@
 //! Instance profiles.
 
+use std::time::Instant;
+
 use aws_sdk_iam::types::Tag;
 use plimsoll_api::kinds::Tags;
 
 use super::{CallError, Clients};
 use crate::error::ErrorClass;
+use crate::resolve::unused_profiles::{FoundProfile, path_of_cluster};
 
 /// An instance profile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,8 +17,12 @@ pub struct Profile {
 }
 
 impl Clients {
-    /// An instance profile; `None` where there is none of that name.
+    /// An instance profile; `None` where there is none of that name. One with a role is not read again for a quarter of an hour.
     pub async fn profile(&self, name: &str) -> Result<Option<Profile>, CallError> {
+        let known = self.kept_profiles.role(name, Instant::now());
+        if known.is_some() {
+            return Ok(Some(Profile { role: known }));
+        }
         let asked = self
             .iam
             .get_instance_profile()
@@ -26,9 +33,11 @@ impl Clients {
             Ok(answer) => {
                 let roles = answer.instance_profile.map(|profile| profile.roles);
                 let role = roles.and_then(|roles| roles.into_iter().next());
-                Ok(Some(Profile {
-                    role: role.map(|role| role.role_name),
-                }))
+                let role = role.map(|role| role.role_name);
+                if let Some(role) = &role {
+                    self.kept_profiles.has(name, role, Instant::now());
+                }
+                Ok(Some(Profile { role }))
             }
             Err(error) if error.class() == ErrorClass::NotFound => Ok(None),
             Err(error) => Err(error),
@@ -63,13 +72,14 @@ impl Clients {
             .add_role_to_instance_profile()
             .instance_profile_name(name);
         let asked = add.role_name(role).send().await;
-        asked
-            .map(drop)
-            .map_err(CallError::of("iam:AddRoleToInstanceProfile"))
+        asked.map_err(CallError::of("iam:AddRoleToInstanceProfile"))?;
+        self.kept_profiles.has(name, role, Instant::now());
+        Ok(())
     }
 
     /// Takes its role from an instance profile.
     pub async fn remove_role(&self, name: &str, role: &str) -> Result<(), CallError> {
+        self.kept_profiles.forget(name);
         let remove = self
             .iam
             .remove_role_from_instance_profile()
@@ -83,6 +93,7 @@ impl Clients {
 
     /// Deletes an instance profile without a role.
     pub async fn delete_profile(&self, name: &str) -> Result<(), CallError> {
+        self.kept_profiles.forget(name);
         let asked = self
             .iam
             .delete_instance_profile()
@@ -95,14 +106,21 @@ impl Clients {
         }
     }
 
-    /// Names and roles of the instance profiles below a path.
-    pub async fn profiles(&self, path: &str) -> Result<Vec<(String, Profile)>, CallError> {
+    /// The instance profiles that were made for classes of a cluster.
+    pub async fn profiles_of_cluster(&self, cluster: &str) -> Result<Vec<FoundProfile>, CallError> {
+        self.profiles(&path_of_cluster(self.region(), cluster))
+            .await
+    }
+
+    /// The instance profiles below a path.
+    pub async fn profiles(&self, path: &str) -> Result<Vec<FoundProfile>, CallError> {
         let pages = self.iam.list_instance_profiles().path_prefix(path);
         let found: Result<Vec<_>, _> = pages.into_paginator().items().send().collect().await;
         let found = found.map_err(CallError::of("iam:ListInstanceProfiles"))?;
-        let read = |profile: aws_sdk_iam::types::InstanceProfile| {
-            let role = profile.roles.into_iter().next().map(|role| role.role_name);
-            (profile.instance_profile_name, Profile { role })
+        let read = |profile: aws_sdk_iam::types::InstanceProfile| FoundProfile {
+            name: profile.instance_profile_name,
+            path: profile.path,
+            role: profile.roles.into_iter().next().map(|role| role.role_name),
         };
         Ok(found.into_iter().map(read).collect())
     }

@@ -3,6 +3,7 @@
 use k8s_openapi::jiff::Timestamp;
 
 use super::network::filters;
+use super::paced::Call;
 use super::{CallError, Clients};
 use crate::error::ErrorClass;
 use crate::resolve::Query;
@@ -15,11 +16,16 @@ impl Clients {
     /// Images that a query finds, deprecated ones among them.
     pub async fn images(&self, query: &Query) -> Result<Vec<Image>, CallError> {
         let owners = (!query.owners.is_empty()).then(|| query.owners.clone());
-        let pages = self.ec2.describe_images().set_filters(Some(filters(query)));
-        let pages = pages.set_owners(owners).include_deprecated(true);
-        let found = pages.into_paginator().page_size(PAGE).items().send();
-        let found: Result<Vec<_>, _> = found.collect().await;
-        let found = found.map_err(CallError::of("ec2:DescribeImages"))?;
+        let ask = self.ec2.describe_images().set_filters(Some(filters(query)));
+        let ask = ask.set_owners(owners).include_deprecated(true);
+        let ask = ask.max_results(PAGE);
+        let pages = self.pages(
+            Call::read("ec2:DescribeImages"),
+            |token| ask.clone().set_next_token(token).send(),
+            |page| page.next_token.as_deref(),
+        );
+        let found = pages.await?.into_iter();
+        let found = found.flat_map(|page| page.images.unwrap_or_default());
         let time = |text: Option<String>| text.and_then(|text| text.parse::<Timestamp>().ok());
         let read = |image: aws_sdk_ec2::types::Image| {
             Some(Image {
@@ -30,7 +36,7 @@ impl Clients {
                 deprecated: time(image.deprecation_time),
             })
         };
-        Ok(found.into_iter().filter_map(read).collect())
+        Ok(found.filter_map(read).collect())
     }
 
     /// Value of a parameter, by name or ARN; `None` where there is none.

@@ -1,6 +1,7 @@
 //! The calls that are made to AWS, each once: what is asked and answered is in values of our own.
 
 mod batch;
+mod buckets;
 mod dry_run;
 mod failure;
 mod fleet;
@@ -8,8 +9,10 @@ mod health;
 mod identity;
 mod images;
 mod instances;
+mod kept_profiles;
 mod list_prices;
 mod network;
+mod paced;
 mod prices;
 mod queue;
 mod template;
@@ -25,9 +28,14 @@ use aws_smithy_http_client::tls::Provider;
 use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 
 pub use failure::CallError;
-pub use queue::{Queue, Received};
+pub(crate) use queue::{Deletion, Queue, Received};
 
+pub(crate) use buckets::Urgency;
+
+use self::buckets::Buckets;
 use self::instances::{Ends, Reads};
+use self::kept_profiles::KeptProfiles;
+use self::paced::{Call, ThrottledIsNotRetried};
 
 use crate::error::ErrorClass;
 use crate::list_prices::endpoint_region;
@@ -46,7 +54,11 @@ pub struct Clients {
     sqs: aws_sdk_sqs::Client,
     ssm: aws_sdk_ssm::Client,
     reads: Arc<Reads>,
+    /// Reads that ends wait for.
+    reads_before_ends: Arc<Reads>,
     ends: Arc<Ends>,
+    buckets: Arc<Buckets>,
+    kept_profiles: Arc<KeptProfiles>,
 }
 
 /// Why there are no clients.
@@ -98,18 +110,23 @@ impl Clients {
     }
 
     pub(crate) fn new(config: &SdkConfig, region: String) -> Self {
+        let ec2 = aws_sdk_ec2::config::Builder::from(config);
+        let ec2 = ec2.retry_classifier(ThrottledIsNotRetried);
         let pricing = aws_sdk_pricing::config::Builder::from(config);
         let pricing = pricing.region(Region::new(endpoint_region(&region)));
         Self {
             region,
-            ec2: aws_sdk_ec2::Client::new(config),
+            ec2: aws_sdk_ec2::Client::from_conf(ec2.build()),
             eks: aws_sdk_eks::Client::new(config),
             iam: aws_sdk_iam::Client::new(config),
             pricing: aws_sdk_pricing::Client::from_conf(pricing.build()),
             sqs: aws_sdk_sqs::Client::new(config),
             ssm: aws_sdk_ssm::Client::new(config),
             reads: Arc::default(),
+            reads_before_ends: Arc::default(),
             ends: Arc::default(),
+            buckets: Arc::default(),
+            kept_profiles: Arc::default(),
         }
     }
 
@@ -120,13 +137,9 @@ impl Clients {
 
     /// One call that changes nothing, to see that there are credentials and rights.
     async fn check(&self) -> Result<(), CallError> {
-        let asked = self
-            .ec2
-            .describe_instance_types()
-            .dry_run(true)
-            .send()
-            .await;
-        match asked.map_err(CallError::of("ec2:DescribeInstanceTypes")) {
+        let ask = self.ec2.describe_instance_types().dry_run(true);
+        let call = Call::read("ec2:DescribeInstanceTypes");
+        match self.paced(call, || ask.clone().send()).await {
             Err(error) if error.class() != ErrorClass::DryRunOk => Err(error),
             _ => Ok(()),
         }

@@ -3,6 +3,7 @@
 use aws_sdk_ec2::types::Filter;
 use plimsoll_api::kinds::FoundSecurityGroup;
 
+use super::paced::Call;
 use super::{CallError, Clients};
 use crate::resolve::Query;
 use crate::resolve::network::Subnet;
@@ -24,13 +25,15 @@ pub(super) fn filters(query: &Query) -> Vec<Filter> {
 impl Clients {
     /// Subnets that a query finds.
     pub async fn subnets(&self, query: &Query) -> Result<Vec<Subnet>, CallError> {
-        let pages = self
-            .ec2
-            .describe_subnets()
-            .set_filters(Some(filters(query)));
-        let found = pages.into_paginator().page_size(PAGE).items().send();
-        let found: Result<Vec<_>, _> = found.collect().await;
-        let found = found.map_err(CallError::of("ec2:DescribeSubnets"))?;
+        let ask = self.ec2.describe_subnets().max_results(PAGE);
+        let ask = ask.set_filters(Some(filters(query)));
+        let pages = self.pages(
+            Call::read("ec2:DescribeSubnets"),
+            |token| ask.clone().set_next_token(token).send(),
+            |page| page.next_token.as_deref(),
+        );
+        let found = pages.await?.into_iter();
+        let found = found.flat_map(|page| page.subnets.unwrap_or_default());
         let read = |subnet: aws_sdk_ec2::types::Subnet| {
             Some(Subnet {
                 id: subnet.subnet_id?,
@@ -39,7 +42,7 @@ impl Clients {
                 free_addresses: subnet.available_ip_address_count.unwrap_or_default(),
             })
         };
-        Ok(found.into_iter().filter_map(read).collect())
+        Ok(found.filter_map(read).collect())
     }
 
     /// Security groups that a query finds.
@@ -47,19 +50,21 @@ impl Clients {
         &self,
         query: &Query,
     ) -> Result<Vec<FoundSecurityGroup>, CallError> {
-        let pages = self
-            .ec2
-            .describe_security_groups()
-            .set_filters(Some(filters(query)));
-        let found = pages.into_paginator().page_size(PAGE).items().send();
-        let found: Result<Vec<_>, _> = found.collect().await;
-        let found = found.map_err(CallError::of("ec2:DescribeSecurityGroups"))?;
+        let ask = self.ec2.describe_security_groups().max_results(PAGE);
+        let ask = ask.set_filters(Some(filters(query)));
+        let pages = self.pages(
+            Call::read("ec2:DescribeSecurityGroups"),
+            |token| ask.clone().set_next_token(token).send(),
+            |page| page.next_token.as_deref(),
+        );
+        let found = pages.await?.into_iter();
+        let found = found.flat_map(|page| page.security_groups.unwrap_or_default());
         let read = |group: aws_sdk_ec2::types::SecurityGroup| {
             Some(FoundSecurityGroup {
                 id: group.group_id?,
                 name: group.group_name,
             })
         };
-        Ok(found.into_iter().filter_map(read).collect())
+        Ok(found.filter_map(read).collect())
     }
 }

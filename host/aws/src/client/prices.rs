@@ -3,6 +3,7 @@
 use aws_sdk_ec2::primitives::DateTime;
 use plimsoll_core::time::Timestamp;
 
+use super::paced::Call;
 use super::{CallError, Clients};
 use crate::prices::SpotPoint;
 
@@ -15,12 +16,16 @@ impl Clients {
     /// Spot prices of all types in all zones of the region, as they are at a time.
     pub async fn spot_prices(&self, now: Timestamp) -> Result<Vec<SpotPoint>, CallError> {
         let products = PRODUCTS.map(str::to_owned).to_vec();
-        let pages = self.ec2.describe_spot_price_history();
-        let pages = pages.set_product_descriptions(Some(products));
-        let pages = pages.start_time(DateTime::from_millis(now.millis()));
-        let found = pages.into_paginator().page_size(PAGE).items().send();
-        let found: Result<Vec<_>, _> = found.collect().await;
-        let found = found.map_err(CallError::of("ec2:DescribeSpotPriceHistory"))?;
+        let ask = self.ec2.describe_spot_price_history().max_results(PAGE);
+        let ask = ask.set_product_descriptions(Some(products));
+        let ask = ask.start_time(DateTime::from_millis(now.millis()));
+        let pages = self.pages(
+            Call::read("ec2:DescribeSpotPriceHistory"),
+            |token| ask.clone().set_next_token(token).send(),
+            |page| page.next_token.as_deref(),
+        );
+        let found = pages.await?.into_iter();
+        let found = found.flat_map(|page| page.spot_price_history.unwrap_or_default());
         let read = |point: aws_sdk_ec2::types::SpotPrice| {
             Some(SpotPoint {
                 instance_type: point.instance_type?.as_str().to_owned(),
@@ -29,6 +34,6 @@ impl Clients {
                 since: Timestamp::from_millis(point.timestamp?.to_millis().ok()?),
             })
         };
-        Ok(found.into_iter().filter_map(read).collect())
+        Ok(found.filter_map(read).collect())
     }
 }

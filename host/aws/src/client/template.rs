@@ -19,12 +19,15 @@ use aws_sdk_ec2::types::{
 };
 use plimsoll_api::kinds::{MetadataOptions, Tags};
 
+use super::buckets::Urgency;
+use super::paced::Call;
 use super::{CallError, Clients};
 use crate::error::ErrorClass;
 use crate::launch::template::{Disk, LaunchTemplate};
 
 /// Entries of a list at once: the incumbent's.
 const PAGE: i32 = 200;
+const DESCRIBE: &str = "ec2:DescribeLaunchTemplates";
 
 pub(super) fn tag_list(tags: &Tags) -> Vec<Tag> {
     let tag = |(key, value): (&String, &String)| Tag::builder().key(key).value(value).build();
@@ -35,13 +38,10 @@ impl Clients {
     /// Makes a launch template unless there is one of its name, which then has the same content; its name.
     pub async fn ensure_template(&self, template: &LaunchTemplate) -> Result<String, CallError> {
         let name = template.name();
-        let asked = self
-            .ec2
-            .describe_launch_templates()
-            .launch_template_names(&name)
-            .send()
-            .await;
-        match asked.map_err(CallError::of("ec2:DescribeLaunchTemplates")) {
+        let ask = self.ec2.describe_launch_templates();
+        let ask = ask.launch_template_names(&name);
+        let call = Call::new(DESCRIBE, Urgency::Launch);
+        match self.paced(call, || ask.clone().send()).await {
             Ok(_) => return Ok(name),
             Err(error) if error.class() == ErrorClass::LaunchTemplateGone => {}
             Err(error) => return Err(error),
@@ -57,8 +57,8 @@ impl Clients {
         let create = create
             .launch_template_data(data(template))
             .tag_specifications(own);
-        let asked = create.send().await;
-        match asked.map_err(CallError::of("ec2:CreateLaunchTemplate")) {
+        let call = Call::new("ec2:CreateLaunchTemplate", Urgency::Launch);
+        match self.paced(call, || create.clone().send()).await {
             // Another launch made it meanwhile.
             Err(error) if error.code != "InvalidLaunchTemplateName.AlreadyExistsException" => {
                 Err(error)
@@ -76,28 +76,24 @@ impl Clients {
                 .build()
         };
         let filters: Vec<Filter> = tags.iter().map(filter).collect();
-        let pages = self
-            .ec2
-            .describe_launch_templates()
-            .set_filters(Some(filters));
-        let found = pages.into_paginator().page_size(PAGE).items().send();
-        let found: Result<Vec<_>, _> = found.collect().await;
-        let found = found.map_err(CallError::of("ec2:DescribeLaunchTemplates"))?;
-        Ok(found
-            .into_iter()
-            .filter_map(|own| own.launch_template_name)
-            .collect())
+        let ask = self.ec2.describe_launch_templates().max_results(PAGE);
+        let ask = ask.set_filters(Some(filters));
+        let pages = self.pages(
+            Call::read(DESCRIBE),
+            |token| ask.clone().set_next_token(token).send(),
+            |page| page.next_token.as_deref(),
+        );
+        let found = pages.await?.into_iter();
+        let found = found.flat_map(|page| page.launch_templates.unwrap_or_default());
+        Ok(found.filter_map(|own| own.launch_template_name).collect())
     }
 
     /// Deletes a launch template; one that is not there any more is gone.
     pub async fn delete_template(&self, name: &str) -> Result<(), CallError> {
-        let asked = self
-            .ec2
-            .delete_launch_template()
-            .launch_template_name(name)
-            .send()
-            .await;
-        match asked.map_err(CallError::of("ec2:DeleteLaunchTemplate")) {
+        let delete = self.ec2.delete_launch_template();
+        let delete = delete.launch_template_name(name);
+        let call = Call::read("ec2:DeleteLaunchTemplate");
+        match self.paced(call, || delete.clone().send()).await {
             Err(error) if error.class() != ErrorClass::LaunchTemplateGone => Err(error),
             _ => Ok(()),
         }

@@ -3,6 +3,7 @@
 use aws_sdk_ec2::types::{Filter, InstanceTypeOffering, LocationType};
 use plimsoll_ec2_facts::catalogue::OfferedZones;
 
+use super::paced::Call;
 use super::{CallError, Clients};
 use crate::types::{ToldTypes, read_all};
 
@@ -29,26 +30,35 @@ impl Clients {
                 .set_values(Some(values))
                 .build()
         };
-        let pages = self.ec2.describe_instance_types();
-        let pages = pages.set_filters(Some(FILTERS.map(filter).into()));
-        let found = pages.into_paginator().page_size(TYPES).items().send();
-        let found: Result<Vec<_>, _> = found.collect().await;
-        let found = found.map_err(CallError::of("ec2:DescribeInstanceTypes"))?;
-        Ok(read_all(&found))
+        let ask = self.ec2.describe_instance_types().max_results(TYPES);
+        let ask = ask.set_filters(Some(FILTERS.map(filter).into()));
+        let pages = self.pages(
+            Call::read("ec2:DescribeInstanceTypes"),
+            |token| ask.clone().set_next_token(token).send(),
+            |page| page.next_token.as_deref(),
+        );
+        let found = pages.await?.into_iter();
+        let found = found.flat_map(|page| page.instance_types.unwrap_or_default());
+        Ok(read_all(&found.collect::<Vec<_>>()))
     }
 
     /// The zones of the region that have each type.
     pub async fn offered_zones(&self) -> Result<OfferedZones, CallError> {
-        let pages = self.ec2.describe_instance_type_offerings();
-        let pages = pages.location_type(LocationType::AvailabilityZone);
-        let found = pages.into_paginator().page_size(OFFERINGS).items().send();
-        let found: Result<Vec<_>, _> = found.collect().await;
-        let found = found.map_err(CallError::of("ec2:DescribeInstanceTypeOfferings"))?;
+        let ask = self.ec2.describe_instance_type_offerings();
+        let ask = ask.location_type(LocationType::AvailabilityZone);
+        let ask = ask.max_results(OFFERINGS);
+        let pages = self.pages(
+            Call::read("ec2:DescribeInstanceTypeOfferings"),
+            |token| ask.clone().set_next_token(token).send(),
+            |page| page.next_token.as_deref(),
+        );
+        let found = pages.await?.into_iter();
+        let found = found.flat_map(|page| page.instance_type_offerings.unwrap_or_default());
         let pair = |own: InstanceTypeOffering| {
             Some((own.instance_type?.as_str().to_owned(), own.location?))
         };
         let mut zones = OfferedZones::new();
-        for (instance_type, zone) in found.into_iter().filter_map(pair) {
+        for (instance_type, zone) in found.filter_map(pair) {
             zones.entry(instance_type).or_default().insert(zone);
         }
         Ok(zones)

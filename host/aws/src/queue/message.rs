@@ -9,8 +9,8 @@ use plimsoll_core::time::Timestamp;
 use serde::Deserialize;
 use thiserror::Error;
 
-/// The content of a message.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The content of a message; by default it says nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Message {
     /// The word on them; `None` where it says nothing to us.
     pub says: Option<Interruption>,
@@ -18,12 +18,39 @@ pub struct Message {
     pub instances: Vec<String>,
     /// When it was sent, by itself; `None` where it says no time.
     pub sent: Option<Timestamp>,
+    /// The account that it is about; `None` where it says none.
+    pub account: Option<String>,
+    /// The region that it is about, likewise.
+    pub region: Option<String>,
+    /// `true` if it is about another account or region: then it says nothing to us.
+    pub is_foreign: bool,
 }
 
 impl Message {
-    /// Its name in metrics: the incumbent's.
+    /// Its name in metrics: the incumbent's, but for those about other accounts and regions, which the incumbent does not look at.
     pub fn label(&self) -> &'static str {
-        self.says.map_or("no_op", |says| says.facts().label)
+        match self.says {
+            _ if self.is_foreign => "unknown",
+            Some(says) => says.facts().label,
+            None => "no_op",
+        }
+    }
+
+    /// The same as heard in an account, where that is known, and a region: one about others says nothing, whatever it is about.
+    #[must_use]
+    pub fn heard_in(self, account: Option<&str>, region: &str) -> Self {
+        let is_other = |said: &Option<String>, own: &str| said.as_ref().is_some_and(|it| it != own);
+        let is_foreign = account.is_some_and(|own| is_other(&self.account, own))
+            || is_other(&self.region, region);
+        if !is_foreign {
+            return self;
+        }
+        Self {
+            says: None,
+            instances: Vec::new(),
+            is_foreign,
+            ..self
+        }
     }
 }
 
@@ -39,6 +66,8 @@ struct Envelope {
     source: String,
     detail_type: String,
     time: Option<String>,
+    account: Option<String>,
+    region: Option<String>,
     detail: serde_json::Value,
 }
 
@@ -68,7 +97,23 @@ pub fn parse(body: &str) -> Result<Message, MalformedMessage> {
     if body.trim().is_empty() {
         return Ok(nothing(None));
     }
-    let event: Envelope = serde_json::from_str(body)?;
+    let mut event: Envelope = serde_json::from_str(body)?;
+    let of = (event.account.take(), event.region.take());
+    let (account, region) = (of.0.filter(is_said), of.1.filter(is_said));
+    Ok(Message {
+        account,
+        region,
+        ..content(event)?
+    })
+}
+
+#[expect(clippy::ptr_arg, reason = "as filters of options want it")]
+fn is_said(text: &String) -> bool {
+    !text.is_empty()
+}
+
+/// The word of an event.
+fn content(event: Envelope) -> Result<Message, MalformedMessage> {
     let sent = event.time.as_deref().and_then(instant);
     let known = [event.version.as_str(), &event.source, &event.detail_type];
     let says = match known {
@@ -119,14 +164,14 @@ fn about(says: Interruption, mut instances: Vec<String>, sent: Option<Timestamp>
         says: Some(says),
         instances,
         sent,
+        ..Message::default()
     }
 }
 
 fn nothing(sent: Option<Timestamp>) -> Message {
     Message {
-        says: None,
-        instances: Vec::new(),
         sent,
+        ..Message::default()
     }
 }
 
@@ -256,6 +301,35 @@ mod tests {
                 (label, instances.to_owned()),
                 "{kind}"
             );
+        }
+    }
+
+    #[test]
+    fn a_message_about_another_account_or_region_says_nothing() {
+        let kind = "EC2 Spot Instance Interruption Warning";
+        let own = event("aws.ec2", kind, &json!({"instance-id": "i-0abc"}));
+        let mut nameless: Value = serde_json::from_str(&own).expect("JSON");
+        for field in ["account", "region"] {
+            nameless[field] = Value::Null;
+        }
+        let nameless = nameless.to_string();
+        for (body, account, region, label) in [
+            (&own, Some("111122223333"), "us-east-1", "spot_interrupted"),
+            (&own, Some("444455556666"), "us-east-1", "unknown"),
+            (&own, Some("111122223333"), "eu-west-1", "unknown"),
+            // The account of the queue is not known.
+            (&own, None, "us-east-1", "spot_interrupted"),
+            (
+                &nameless,
+                Some("444455556666"),
+                "eu-west-1",
+                "spot_interrupted",
+            ),
+        ] {
+            let read = parse(body).expect("an event").heard_in(account, region);
+            assert_eq!(read.label(), label, "{account:?} {region}");
+            assert_eq!(read.instances.is_empty(), label == "unknown");
+            assert_eq!(read.says.is_none(), label == "unknown");
         }
     }
 

@@ -4,6 +4,7 @@ pub(crate) mod alias;
 pub(crate) mod images;
 pub(crate) mod network;
 pub(crate) mod profile;
+pub(crate) mod unused_profiles;
 
 use plimsoll_api::kinds::Tags;
 

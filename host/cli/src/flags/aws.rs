@@ -16,7 +16,7 @@ pub(crate) struct Aws {
     #[arg(long, help_heading = "AWS", value_name = "BASE64")]
     pub(crate) cluster_ca_bundle: Option<String>,
     /// Share of memory taken to be kept by hypervisor and firmware, 0.075 by default. Environment: VM_MEMORY_OVERHEAD_PERCENT.
-    #[arg(long, help_heading = "AWS", value_name = "SHARE")]
+    #[arg(long, help_heading = "AWS", value_name = "SHARE", value_parser = share)]
     pub(crate) vm_memory_overhead_percent: Option<f64>,
     /// Network interfaces of each node kept from pods, 0 by default. Environment: RESERVED_ENIS.
     #[arg(long, help_heading = "AWS", value_name = "NUMBER")]
@@ -31,6 +31,13 @@ pub(crate) struct Aws {
     /// Name of the queue with messages about instances; without one interruptions are not heard of. Environment: INTERRUPTION_QUEUE.
     #[arg(long, help_heading = "AWS", value_name = "NAME")]
     pub(crate) interruption_queue: Option<String>,
+}
+
+/// A share of memory as it is typed; a sentence where it is none.
+pub(crate) fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok();
+    let share = share.filter(|share| (0.0..1.0).contains(share));
+    share.ok_or_else(|| "expected a share of at least 0 and below 1, such as 0.075".to_owned())
 }
 
 impl Aws {

@@ -1,14 +1,15 @@
 //! EC2 as the provider: the cluster as nodes have to know it, out of flags, the environment, the API server and EKS.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use k8s_openapi::api::core::v1::Service;
 use kube::config::{Kubeconfig, NamedContext};
 use kube::{Api, Client};
-use plimsoll_aws::{Clients, ClusterAccess, NodeSettings};
+use plimsoll_aws::{Clients, ClusterAccess, ConnectError, ErrorClass, NodeSettings};
 use plimsoll_controller::Telemetry;
 use plimsoll_controller::provider::{self, AwsSetup};
 use plimsoll_ec2_facts::Share;
@@ -52,7 +53,7 @@ impl Aws {
         };
         let clients = Clients::connect(env!("CARGO_PKG_VERSION"))
             .await
-            .map_err(environment)?;
+            .map_err(unconnected)?;
         let endpoint = match chosen(&flags.cluster_endpoint, "CLUSTER_ENDPOINT") {
             Some(endpoint) => endpoint,
             None => endpoint(&clients, &name).await?,
@@ -105,17 +106,32 @@ impl Aws {
     }
 }
 
-/// What the environment says in no number gives the default, as the incumbent has it.
+/// EC2 cannot be used: a right that is missing is told with where it stands.
+fn unconnected(error: ConnectError) -> Environment {
+    let is_denied = match &error {
+        ConnectError::Refused { source, .. } => source.class() == ErrorClass::Denied,
+        ConnectError::NoRegion => false,
+    };
+    let Environment(words) = environment(error);
+    if is_denied {
+        let expected =
+            "expected the controller's role to be allowed it, as charts/aws/policy.json says";
+        return Environment(format!("{words}; {expected}"));
+    }
+    Environment(words)
+}
+
+/// What the environment says in no number gives the default, as the incumbent has it; a number that is no share is refused.
 fn overhead(flags: &flags::Aws, said: &impl Fn(&str) -> Option<String>) -> Result<Share> {
     let name = "VM_MEMORY_OVERHEAD_PERCENT";
-    let written = || said(name)?.parse().ok();
-    let share = flags.vm_memory_overhead_percent.or_else(written);
-    let share = share.unwrap_or(MEMORY_OVERHEAD);
-    if !(0.0..1.0).contains(&share) {
-        bail!(
-            "--vm-memory-overhead-percent is {share}; expected a share of at least 0 and below 1, such as 0.075"
-        );
-    }
+    let written = said(name).filter(|text| is_read::<f64>(name, text, "a share such as 0.075"));
+    let share = match (flags.vm_memory_overhead_percent, written) {
+        (Some(share), _) => share,
+        (None, Some(text)) => {
+            flags::share(&text).map_err(|words| anyhow!("{name} is \"{text}\"; {words}"))?
+        }
+        (None, None) => MEMORY_OVERHEAD,
+    };
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -126,14 +142,39 @@ fn overhead(flags: &flags::Aws, said: &impl Fn(&str) -> Option<String>) -> Resul
 }
 
 fn reserved(flags: &flags::Aws, said: &impl Fn(&str) -> Option<String>) -> u32 {
-    let written = || said("RESERVED_ENIS")?.parse().ok();
+    let name = "RESERVED_ENIS";
+    let text = || said(name).filter(|text| is_read::<u32>(name, text, "a number such as 1"));
+    let written = || text()?.parse().ok();
     flags.reserved_enis.or_else(written).unwrap_or(0)
+}
+
+/// `true` if a variable can be read; otherwise the log says that it is passed over.
+fn is_read<T: FromStr>(name: &str, text: &str, expected: &str) -> bool {
+    let is_read = text.parse::<T>().is_ok();
+    if !is_read {
+        tracing::warn!("{name} is \"{text}\", which is passed over; expected {expected}");
+    }
+    is_read
 }
 
 /// A switch by its flag, or else by its variable; off where neither says.
 fn is_set(flag: Option<bool>, name: &str, said: &impl Fn(&str) -> Option<String>) -> bool {
-    let written = || said(name).is_some_and(|text| is_true(&text));
+    let written = || {
+        said(name).is_some_and(|text| {
+            if !is_true(&text) && !is_false(&text) {
+                tracing::warn!(
+                    "{name} is \"{text}\", which is taken for false; expected true or false"
+                );
+            }
+            is_true(&text)
+        })
+    };
     flag.unwrap_or_else(written)
+}
+
+/// Go's words for false, which the incumbent reads.
+fn is_false(text: &str) -> bool {
+    ["0", "f", "F", "false", "FALSE", "False"].contains(&text)
 }
 
 async fn endpoint(clients: &Clients, cluster: &str) -> Result<String> {

@@ -6,35 +6,37 @@ use std::path::PathBuf;
 use kube::ResourceExt;
 use kube::api::{Api, ListParams};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
-use plimsoll_lab::{Verb, until};
+use plimsoll_lab::{Verb, apply, example_class, example_pool, until};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::served::{Asked, Served};
+use super::served::{Asked, NAME, Served};
 use super::{PATIENCE, position};
 
 const CLAIMS: usize = 12;
 const SPOT: usize = 4;
 
-/// The program with this plan; the folder holds the plan as long as it is kept.
-async fn start(plan: &Value) -> (Served, TempDir) {
+/// A pool of machines that hold one pod each, whose empty nodes go after this time.
+fn pool(consolidate_after: &str) -> Value {
+    let mut pool = example_pool();
+    pool["spec"]["disruption"]["consolidateAfter"] = consolidate_after.into();
+    let small = json!({"key": "karpenter.kwok.sh/instance-cpu", "operator": "In", "values": ["4"]});
+    let requirements = pool.pointer_mut("/spec/template/spec/requirements");
+    let requirements = requirements.and_then(Value::as_array_mut);
+    requirements.expect("requirements").push(small);
+    pool
+}
+
+/// The program with this plan and pool; the folder holds the plan as long as it is kept.
+async fn start(plan: &Value, pool: Value) -> (Served, TempDir) {
     let folder = tempfile::tempdir().expect("a folder");
     let path: PathBuf = folder.path().join("faults.json");
     std::fs::write(&path, plan.to_string()).expect("written");
-    let flags = vec![format!("--fault-plan={}", path.display())];
-    let mut asked = Asked {
-        flags,
+    let served = Served::start(Asked {
+        flags: vec![format!("--fault-plan={}", path.display())],
+        objects: vec![example_class(), pool],
         ..Asked::default()
-    };
-    // Machines that hold one pod each.
-    let small = json!({"key": "karpenter.kwok.sh/instance-cpu", "operator": "In", "values": ["4"]});
-    let requirements = "/spec/template/spec/requirements";
-    for object in &mut asked.objects {
-        if let Some(Value::Array(all)) = object.pointer_mut(requirements) {
-            all.push(small.clone());
-        }
-    }
-    let served = Served::start(asked);
+    });
     (served.await, folder)
 }
 
@@ -43,6 +45,12 @@ async fn claims(served: &Served) -> Vec<DynamicObject> {
     let claims: Api<DynamicObject> = Api::all_with(served.client.clone(), &resource);
     let claims = claims.list(&ListParams::default()).await;
     claims.expect("claims").items
+}
+
+fn is_initialized(claim: &DynamicObject) -> bool {
+    let conditions = claim.data["status"]["conditions"].as_array();
+    let mut conditions = conditions.into_iter().flatten();
+    conditions.any(|own| own["type"] == "Initialized" && own["status"] == "True")
 }
 
 /// Sizes of the launches that the claims were made by.
@@ -62,16 +70,22 @@ async fn launches_of(batch: usize) -> Vec<usize> {
         "stock": [{"capacityType": "spot", "available": SPOT}],
         "launchErrors": [{"class": "default", "message": "the role is not there yet", "calls": 1}],
     });
-    let (served, _folder) = start(&plan).await;
+    // No node goes while they are counted, not even one whose pod is gone.
+    let (mut served, _folder) = start(&plan, pool("Never")).await;
     served.run_pods("web", CLAIMS).await;
-    served.until_initialized().await;
+    let complete = until("the claims to be complete", PATIENCE, async || {
+        let claims = claims(&served).await;
+        Ok(claims.iter().all(is_initialized).then_some(()))
+    });
+    complete.await.expect("complete");
     let nodes = served.nodes().await;
     let mut by_claim: BTreeMap<String, usize> = BTreeMap::new();
     for owner in nodes.iter().flat_map(ResourceExt::owner_references) {
         *by_claim.entry(owner.uid.clone()).or_default() += 1;
     }
     let claims = claims(&served).await;
-    assert_eq!(nodes.len(), claims.len(), "a machine for each claim");
+    let log = served.lab.log(NAME);
+    assert_eq!(nodes.len(), claims.len(), "a machine for each claim: {log}");
     assert!(by_claim.values().all(|nodes| *nodes == 1), "{by_claim:?}");
     let is_spot =
         |labels: &BTreeMap<String, String>| labels["karpenter.sh/capacity-type"] == "spot";
@@ -82,17 +96,27 @@ async fn launches_of(batch: usize) -> Vec<usize> {
     );
     let sizes = sizes(&claims);
     served.end_pods().await;
+    let soon = pool("1s");
+    apply(&served.client, &soon).await.expect("applied");
     served.until_no_nodes().await;
     served.end();
     sizes
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn launches_of_one_five_and_fifty_claims_give_each_one_machine() {
+async fn launches_of_single_claims_give_each_one_machine() {
     assert!(launches_of(1).await.iter().all(|size| *size == 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn launches_of_five_claims_give_each_one_machine() {
     let five = launches_of(5).await;
     assert!(five.iter().all(|size| *size <= 5), "{five:?}");
     assert!(five.iter().any(|size| *size > 1), "{five:?}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn launches_of_fifty_claims_give_each_one_machine() {
     let fifty = launches_of(50).await;
     assert!(fifty.iter().any(|size| *size > 5), "{fifty:?}");
 }
@@ -100,7 +124,7 @@ async fn launches_of_one_five_and_fifty_claims_give_each_one_machine() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn machines_that_end_by_themselves_are_announced_and_leave_no_claim() {
     let plan = json!({"endingPercent": 100, "lifetime": "20s", "notice": "10s"});
-    let (served, _folder) = start(&plan).await;
+    let (served, _folder) = start(&plan, pool("1s")).await;
     served.run_pods("web", 3).await;
     let gone = until("the claims to go", PATIENCE, async || {
         Ok(claims(&served).await.is_empty().then_some(()))

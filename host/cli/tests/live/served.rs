@@ -1,5 +1,6 @@
 //! One process of the program in a lab, reached by a proxy; what it wrote down plays the same offline when it has ended.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -98,12 +99,8 @@ impl Served {
 
     /// Makes pods of which a small node holds one each, and waits until all there are are bound.
     pub(super) async fn run_pods(&self, name: &str, count: usize) {
-        for number in 0..count {
-            let pod = pending_pod(&format!("{name}-{number}"), "3", "1Gi");
-            let made = self.pods().create(&PostParams::default(), &pod).await;
-            made.expect("a pod");
-        }
-        until_bound(&self.pods()).await;
+        let pod = |number: usize| pending_pod(&format!("{name}-{number}"), "3", "1Gi");
+        run_pods(&self.pods(), (0..count).map(pod).collect()).await;
     }
 
     pub(super) async fn end_pods(&self) {
@@ -189,6 +186,24 @@ pub(super) async fn until_bound(pods: &Api<Pod>) {
         let pods = pods.list(&ListParams::default()).await?.items;
         let is_bound = |pod: &Pod| pod.spec.as_ref().is_some_and(|it| it.node_name.is_some());
         Ok(pods.iter().all(is_bound).then_some(()))
+    });
+    bound.await.expect("bound");
+}
+
+/// Makes pods and waits until all there are are bound. One that is gone is made again: on a slow machine the cluster's taint eviction
+/// sees a node without its first taint later than the scheduler does, and deletes pods that were just bound to it.
+pub(super) async fn run_pods(pods: &Api<Pod>, asked: Vec<Pod>) {
+    let bound = until("the pods to be bound", PATIENCE, async || {
+        let there = pods.list(&ListParams::default()).await?.items;
+        let is_bound = |pod: &Pod| pod.spec.as_ref().is_some_and(|it| it.node_name.is_some());
+        let names: BTreeSet<String> = there.iter().map(ResourceExt::name_any).collect();
+        let missing = asked.iter().filter(|pod| !names.contains(&pod.name_any()));
+        let mut is_whole = there.iter().all(is_bound);
+        for pod in missing {
+            is_whole = false;
+            pods.create(&PostParams::default(), pod).await?;
+        }
+        Ok(is_whole.then_some(()))
     });
     bound.await.expect("bound");
 }

@@ -99,6 +99,19 @@ pub fn report(script: &Script, (theirs, ours): (&Figures, &Figures), verdict: &V
     out
 }
 
+/// The last line about time: from the first pods of a script to its first call of CreateFleet, in the middle of all scripts.
+pub fn summary(played: &[(Figures, Figures)]) -> String {
+    let middle = |pick: fn(&(Figures, Figures)) -> &Figures| {
+        let mut all: Vec<f64> = played.iter().filter_map(|own| pick(own).seconds).collect();
+        all.sort_by(f64::total_cmp);
+        let middle = all.get(all.len().saturating_sub(1) / 2);
+        middle.map_or("-".to_owned(), |it| format!("{it:.2}"))
+    };
+    let what = format!("pods to CreateFleet, s, p50 of {}", played.len());
+    let (theirs, ours) = (middle(|own| &own.0), middle(|own| &own.1));
+    format!("{what:<44}{theirs:>12}{ours:>12}\n")
+}
+
 fn values(all: &std::collections::BTreeSet<String>) -> String {
     let mut texts: Vec<&str> = all.iter().take(MOST_VALUES).map(String::as_str).collect();
     let more = format!("and {} more", all.len().saturating_sub(MOST_VALUES));
@@ -145,6 +158,20 @@ mod tests {
             .collect();
         assert_eq!(keys, ["Node labels.b"]);
         assert_eq!(told.missed, [""; 0]);
+    }
+
+    #[test]
+    fn the_middle_of_all_scripts_is_told_of_each_controller() {
+        let figures = |seconds: Option<f64>| Figures {
+            seconds,
+            ..Figures::default()
+        };
+        let played = [(2.5, Some(1.5)), (1.0, None), (9.0, Some(0.5))];
+        let played = played.map(|(theirs, ours)| (figures(Some(theirs)), figures(ours)));
+        let line = summary(&played);
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words[words.len() - 3..], ["3", "2.50", "0.50"]);
+        assert!(summary(&[]).ends_with("-\n"));
     }
 
     #[test]

@@ -13,6 +13,23 @@ const FAMILIES: [&str; 2] = ["m5", "m6i"];
 const AMD64: &[&str] = &["amd64"];
 const ARCHITECTURE: &str = "kubernetes.io/arch";
 
+/// Names of those that may be drawn where one stands for all, as on every change that is taken in: each is short and ends the same in
+/// every run.
+const DRAWN: [&str; 7] = [
+    "plain",
+    "fallback",
+    "zone",
+    "architectures",
+    "addresses",
+    "throttling",
+    "role",
+];
+
+/// The name of the one that a seed draws.
+pub fn drawn(seed: usize) -> &'static str {
+    DRAWN[seed % DRAWN.len()]
+}
+
 /// All of them.
 pub fn scripts() -> Vec<Script> {
     vec![
@@ -305,6 +322,8 @@ mod tests {
             );
         }
         explanations(&names).expect("the page names scripts that there are");
+        let mut draws = (0..DRAWN.len()).map(drawn);
+        assert!(draws.all(|name| names.contains(&name)));
     }
 
     #[test]

@@ -5,6 +5,9 @@ use serde_json::Value;
 
 use super::scene::holds;
 
+/// Annotation by which claims say that their instance has its tags.
+const TAGGED: &str = "karpenter.k8s.aws/tagged";
+
 /// A cluster and its cloud at one moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
@@ -41,6 +44,13 @@ pub(super) fn unsettled(seen: &Seen, pods: usize) -> Option<String> {
                 claim["metadata"]["name"]
             ));
         }
+    }
+    let says_so = |claim: &&Value| claim["metadata"]["annotations"][TAGGED] == "true";
+    if let Some(claim) = seen.claims.iter().find(|own| !says_so(own)) {
+        return Some(format!(
+            "claim {} does not say that its instance has its tags",
+            claim["metadata"]["name"]
+        ));
     }
     let is_tagged = |own: &Instance| own.tags.contains_key("karpenter.sh/nodeclaim");
     if let Some(own) = seen.instances.iter().find(|own| !is_tagged(own)) {
@@ -116,9 +126,10 @@ mod tests {
         let conditions = json!([condition("Initialized"), condition("Consolidatable")]);
         let mut seen = Seen {
             pods: vec![json!({"status": {"phase": "Running"}})],
-            claims: vec![
-                json!({"kind": "NodeClaim", "metadata": {"name": "a"}, "status": {"conditions": conditions}}),
-            ],
+            claims: vec![json!({
+                "kind": "NodeClaim", "metadata": {"name": "a", "annotations": {TAGGED: "true"}},
+                "status": {"conditions": conditions},
+            })],
             nodes: vec![
                 json!({"kind": "Node", "metadata": {"name": "n"}, "spec": {}, "status": {"capacity": {"cpu": "4"}}}),
             ],
@@ -147,6 +158,10 @@ mod tests {
         assert_eq!(
             told(|seen| seen.claims[0]["status"]["conditions"][1]["status"] = "False".into()),
             "claim \"a\" is not Consolidatable"
+        );
+        assert_eq!(
+            told(|seen| seen.claims[0]["metadata"]["annotations"] = Value::Null),
+            "claim \"a\" does not say that its instance has its tags"
         );
         assert_eq!(
             told(|seen| seen.instances = vec![instance("Name")]),

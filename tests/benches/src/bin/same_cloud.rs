@@ -1,6 +1,7 @@
 //! The incumbent's AWS controller, unmodified, and ours at the same scripts on the same cloud on loopback, held side by side: objects, tags,
-//! launch templates, fleets, doubles, and prices. Usage: `same_cloud [SCRIPT]... [--seed NUMBER]`; all scripts where none is named, and one of
-//! them, drawn, with a seed. `same_cloud play SCRIPT CONTROLLER` plays one where it is and prints what was observed.
+//! launch templates, fleets, doubles, and prices. Usage: `same_cloud [SCRIPT]... [--seed NUMBER]`; all scripts where none is named, and with a
+//! seed one, drawn of those that are short and end the same in every run. `same_cloud play SCRIPT CONTROLLER` plays one where it is and prints
+//! what was observed.
 //!
 //! Each controller runs with its lab and its cloud in a network of its own that has loopback alone. The status is 1 where a bar was missed or
 //! a difference is not explained.
@@ -11,9 +12,10 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::process::{Command, ExitCode, Stdio};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use plimsoll_benches::aws::{
-    Contender, Explanation, Observed, Programs, Script, explanations, report, run, scripts, verdict,
+    Contender, Explanation, Figures, Observed, Programs, Script, drawn, explanations, report, run,
+    scripts, summary, verdict,
 };
 
 fn main() -> Result<ExitCode> {
@@ -31,12 +33,13 @@ fn main() -> Result<ExitCode> {
     // Built where there is a network.
     plimsoll_lab::build()?;
     Programs::find()?;
-    let (mut needed, mut failed) = (BTreeSet::new(), Vec::new());
+    let (mut needed, mut failed, mut played) = (BTreeSet::new(), Vec::new(), Vec::new());
     for script in &asked {
         match side_by_side(script, &table) {
-            Ok((explained, is_well)) => {
-                needed.extend(explained);
-                if !is_well {
+            Ok(outcome) => {
+                needed.extend(outcome.needed);
+                played.push(outcome.figures);
+                if !outcome.is_well {
                     failed.push(script.name);
                 }
             }
@@ -46,8 +49,9 @@ fn main() -> Result<ExitCode> {
             }
         }
     }
+    print!("\n{}", summary(&played));
     println!(
-        "\n{} of {} scripts are as they should be",
+        "{} of {} scripts are as they should be",
         asked.len() - failed.len(),
         asked.len()
     );
@@ -76,23 +80,38 @@ fn asked<'s>(all: &'s [Script], words: &[String]) -> Result<Vec<&'s Script>> {
         let seed: usize = seed.parse().with_context(|| {
             format!("--seed is \"{seed}\"; expected a whole number of at least 0")
         })?;
-        return Ok(vec![&all[seed % all.len()]]);
+        let name = drawn(seed);
+        return Ok(all.iter().filter(|script| script.name == name).collect());
     }
     for word in words {
-        let names: Vec<&str> = all.iter().map(|script| script.name).collect();
-        let names_it = names.contains(&word.as_str());
-        ensure!(
-            names_it,
-            "\"{word}\" is no script; expected some of {}",
-            names.join(", ")
-        );
+        named(all, word)?;
     }
     let is_asked = |script: &&Script| words.is_empty() || words.iter().any(|it| it == script.name);
     Ok(all.iter().filter(is_asked).collect())
 }
 
-/// Plays a script with both; the explanations that were needed, and `true` if nothing was missed.
-fn side_by_side(script: &Script, table: &[Explanation]) -> Result<(Vec<usize>, bool)> {
+/// The script of a name.
+fn named<'s>(all: &'s [Script], name: &str) -> Result<&'s Script> {
+    let found = all.iter().find(|script| script.name == name);
+    found.with_context(|| {
+        let names: Vec<&str> = all.iter().map(|script| script.name).collect();
+        let names = names.join(", ");
+        format!("\"{name}\" is no script; expected some of {names}")
+    })
+}
+
+/// The outcome of a script.
+struct Outcome {
+    /// Places of the explanations that were needed.
+    needed: Vec<usize>,
+    /// Figures of the incumbent and of ours.
+    figures: (Figures, Figures),
+    /// `true` if nothing was missed.
+    is_well: bool,
+}
+
+/// Plays a script with both.
+fn side_by_side(script: &Script, table: &[Explanation]) -> Result<Outcome> {
     let [theirs, ours] = Contender::BOTH.map(|contender| apart(script, contender));
     let (theirs, ours) = (theirs?, ours?);
     let told = verdict(script.name, (&theirs, &ours), table);
@@ -100,8 +119,11 @@ fn side_by_side(script: &Script, table: &[Explanation]) -> Result<(Vec<usize>, b
         "{}",
         report(script, (&theirs.figures, &ours.figures), &told)
     );
-    let is_well = told.unexplained.is_empty() && told.missed.is_empty();
-    Ok((told.needed, is_well))
+    Ok(Outcome {
+        is_well: told.unexplained.is_empty() && told.missed.is_empty(),
+        needed: told.needed,
+        figures: (theirs.figures, ours.figures),
+    })
 }
 
 /// Plays a script in a process with a network of its own.
@@ -129,9 +151,8 @@ fn apart(script: &Script, contender: Contender) -> Result<Observed> {
 }
 
 fn play(name: &str, contender: Contender) -> Result<()> {
-    let scripts = scripts();
-    let script = scripts.iter().find(|script| script.name == name);
-    let script = script.with_context(|| format!("\"{name}\" is no script"))?;
+    let all = scripts();
+    let script = named(&all, name)?;
     let programs = Programs::find()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

@@ -152,6 +152,10 @@ fn described(world: &World, instance: &Instance, state: State) -> Value {
     if state != State::Terminated {
         network(world, instance, &mut told);
     }
+    let reason = world.state_reasons.get(&instance.id);
+    if let Some(reason) = reason.filter(|_| state >= State::ShuttingDown) {
+        told["stateReason"] = json!({"code": reason.code, "message": reason.message});
+    }
     told
 }
 
@@ -228,7 +232,12 @@ pub(super) fn terminate(world: &mut World, input: &Value) -> Result<Value, Fault
         .collect();
     let now = world.now();
     for (id, _) in &before {
-        world.end(id, now);
+        world.end_for(
+            id,
+            now,
+            "Client.UserInitiatedShutdown",
+            "User initiated shutdown",
+        );
     }
     let told = before.into_iter().map(|(id, state)| {
         // One that ends at once is still told to be on its way.

@@ -31,7 +31,10 @@ pub(super) fn of_call(
         Service::Sqs => {
             let named = input["QueueName"].as_str();
             let name = named.unwrap_or_else(|| queue_name(input));
-            own(format!("arn:aws:sqs:{region}:{account}:{name}"))
+            // A call about several messages needs the right to the call about one.
+            let action = action.trim_end_matches("Batch");
+            let arn = format!("arn:aws:sqs:{region}:{account}:{name}");
+            vec![AskedRight::new(region, action, arn)]
         }
         Service::Ssm => own(parameter(world, region, input)),
         // Whoever has credentials may ask who they are.

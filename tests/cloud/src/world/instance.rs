@@ -115,6 +115,25 @@ pub struct Health {
     pub events: Vec<String>,
 }
 
+/// Why an instance is in its state, as EC2 tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StateReason {
+    /// Its code, such as `Client.InternalError`.
+    pub code: String,
+    /// Its message.
+    pub message: String,
+}
+
+impl StateReason {
+    /// A reason; its message begins with its code, as EC2's do.
+    pub fn new(code: &str, words: &str) -> Self {
+        Self {
+            code: code.to_owned(),
+            message: format!("{code}: {words}"),
+        }
+    }
+}
+
 impl World {
     /// State of an instance now; `None` if calls do not know of it yet, or no more.
     pub fn state(&self, instance: &Instance) -> Option<State> {
@@ -159,11 +178,23 @@ impl World {
         self.tell_state(id, State::Terminated, terminated);
     }
 
+    /// The same, for a reason; that of an earlier end stands.
+    pub(crate) fn end_for(&mut self, id: &str, at: SystemTime, code: &str, words: &str) {
+        self.end(id, at);
+        let reason = self.state_reasons.entry(id.to_owned());
+        reason.or_insert_with(|| StateReason::new(code, words));
+    }
+
     /// Takes a spot instance back: a queue is warned now, and it ends in two minutes.
     pub fn interrupt(&mut self, queue: &str, id: &str) {
         self.emit(queue, &Event::SpotInterruption { id: id.to_owned() });
         let ends = self.now() + Duration::from_mins(2);
-        self.end(id, ends);
+        self.end_for(
+            id,
+            ends,
+            "Server.SpotInstanceTermination",
+            "Spot instance termination",
+        );
     }
 
     /// Tells the queue for it of a state that an instance is in from a time on.

@@ -16,8 +16,9 @@ use crate::clock::Clock;
 use crate::fault::{Fault, ScriptedFault};
 use crate::iam_policy::{AskedRight, Policy};
 use crate::rate::{Rate, Tokens};
+use crate::sts::Trust;
 
-pub use instance::{Delays, Health, Instance, State};
+pub use instance::{Delays, Health, Instance, State, StateReason};
 pub use market::CapacityPool;
 pub(crate) use market::dollars;
 pub use queue::{Message, Queue};
@@ -46,6 +47,8 @@ pub struct World {
     pub parameters: BTreeMap<String, String>,
     /// Names of roles.
     pub roles: Vec<String>,
+    /// Whom roles let in by a token, by name of the role; nobody where it is not here.
+    pub trusts: BTreeMap<String, Trust>,
     /// Instance profiles by name.
     pub instance_profiles: BTreeMap<String, InstanceProfile>,
     /// Clusters of EKS by name.
@@ -56,6 +59,10 @@ pub struct World {
     pub instances: BTreeMap<String, Instance>,
     /// How long an instance takes for its life.
     pub delays: Delays,
+    /// Why instances that are launched from now on end at once, instead of running; `None` where they run.
+    pub start_failure: Option<StateReason>,
+    /// Why instances have ended or are ending, by id.
+    pub state_reasons: BTreeMap<String, StateReason>,
     /// Instance types that there are; empty for all that are known.
     pub types: BTreeSet<String>,
     /// Types that the tables do not have, beside those that they do.
@@ -84,7 +91,10 @@ pub struct World {
     pub faults: Vec<ScriptedFault>,
     /// Rates at which operations may be called, by name; without limit for those that are not here.
     pub rates: BTreeMap<String, Rate>,
+    /// Rates for the instances that calls of an operation name; without limit likewise.
+    pub instance_rates: BTreeMap<String, Rate>,
     tokens: BTreeMap<String, Tokens>,
+    instance_tokens: BTreeMap<String, Tokens>,
     answered: BTreeMap<(String, String), (Value, Value)>,
     last_id: u64,
 }
@@ -211,16 +221,30 @@ impl World {
         Some(fault.effect.clone())
     }
 
-    /// Takes a token for a call of an operation; `false` where there is none.
-    pub(crate) fn take_token(&mut self, operation: &str) -> bool {
-        let Some(rate) = self.rates.get(operation) else {
-            return true;
-        };
-        let (rate, now) = (*rate, self.clock.now());
-        let tokens = self.tokens.entry(operation.to_owned());
-        tokens
-            .or_insert_with(|| Tokens::full(rate, now))
-            .take(rate, now)
+    /// Takes a token for a call of an operation, and one for each of the instances that it names; `false` where there are too few.
+    pub(crate) fn take_tokens(&mut self, operation: &str, instances: usize) -> bool {
+        let now = self.clock.now();
+        let named = f64::from(u32::try_from(instances).unwrap_or(u32::MAX));
+        let buckets = [
+            (&self.rates, &mut self.tokens, 1.0),
+            (&self.instance_rates, &mut self.instance_tokens, named),
+        ];
+        let mut paid = Vec::new();
+        for (rates, tokens, count) in buckets {
+            let Some(rate) = rates.get(operation).copied() else {
+                continue;
+            };
+            let own = tokens.entry(operation.to_owned());
+            let own = own.or_insert_with(|| Tokens::full(rate, now));
+            if !own.has(count, rate, now) {
+                return false;
+            }
+            paid.push((own, count));
+        }
+        for (own, count) in paid {
+            own.take(count);
+        }
+        true
     }
 
     /// Answers a call with a client token once: another call with the token gets the same answer if it asks for the same, and an error

@@ -4,7 +4,7 @@ use super::*;
 
 /// The condition that stands for an action that is denied, as `type=status reason "message"`.
 async fn told(action: &str) -> Vec<String> {
-    let scene = Scene::new().await;
+    let scene = Scene::on(World::demo("demo")).await;
     let denied = Fault::new("UnauthorizedOperation", "You are not authorized").with_status(403);
     let fault = ScriptedFault::error(action, denied).times(100);
     scene.cloud.with(|world| world.faults.push(fault));
@@ -17,13 +17,18 @@ async fn told(action: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn a_class_names_the_action_that_is_denied_in_the_condition_that_waits_for_it() {
-    for (action, condition) in [
-        ("DescribeSubnets", "SubnetsReady"),
-        ("DescribeSecurityGroups", "SecurityGroupsReady"),
-        ("DescribeImages", "AMIsReady"),
+    for (service, action, condition) in [
+        ("ec2", "DescribeSubnets", "SubnetsReady"),
+        ("ec2", "DescribeSecurityGroups", "SecurityGroupsReady"),
+        ("ec2", "DescribeImages", "AMIsReady"),
+        ("ssm", "GetParameter", "AMIsReady"),
+        ("iam", "GetInstanceProfile", "InstanceProfileReady"),
+        ("iam", "CreateInstanceProfile", "InstanceProfileReady"),
+        ("iam", "AddRoleToInstanceProfile", "InstanceProfileReady"),
     ] {
         let told = told(action).await;
-        let words = format!("{condition}=Unknown ec2:{action}: UnauthorizedOperation; expected");
+        let words =
+            format!("{condition}=Unknown {service}:{action}: UnauthorizedOperation; expected");
         assert!(told[0].starts_with(&words), "{told:?}");
         assert!(
             told[1].starts_with("ValidationSucceeded=Unknown"),
@@ -31,6 +36,59 @@ async fn a_class_names_the_action_that_is_denied_in_the_condition_that_waits_for
         );
         assert_eq!(told.len(), 2, "the others are known: {told:?}");
     }
+}
+
+#[tokio::test]
+async fn a_call_that_is_denied_is_refused_with_its_action_and_changes_nothing() {
+    let scene = Scene::new().await;
+    assert_eq!(ids(&claims(scene.launch(&two(OnDemand)).await)).len(), 2);
+    let instance = scene.first();
+    let mut next = two(OnDemand);
+    next.batch.token = "00ab-1".into();
+    let launch = || CloudCall::Launch(next.clone());
+    let tag = CloudCall::Tag {
+        instance: instance.clone(),
+        claim: "a".into(),
+        node: "node-1".into(),
+    };
+    let get = CloudCall::Get {
+        instance: instance.clone(),
+    };
+    let end = || CloudCall::Terminate {
+        instance: instance.clone(),
+    };
+    // Another launch template than the first.
+    scene
+        .serve(&json!({"userData": "#!/bin/sh\necho other"}))
+        .await;
+    for (action, call) in [
+        ("DescribeInstances", get),
+        ("DescribeInstances", CloudCall::List),
+        ("DescribeInstances", CloudCall::Find(next.clone())),
+        ("DescribeInstances", end()),
+        ("TerminateInstances", end()),
+        ("CreateTags", tag),
+        ("DescribeLaunchTemplates", launch()),
+        ("CreateLaunchTemplate", launch()),
+        ("CreateFleet", launch()),
+    ] {
+        let denied = Fault::new("UnauthorizedOperation", "You are not authorized");
+        let fault = ScriptedFault::error(action, denied.with_status(403)).times(100);
+        scene.cloud.with(|world| world.faults.push(fault));
+        let ended = scene.ec2.call(&call).await;
+        scene.cloud.with(|world| world.faults.clear());
+        let Outcome::Refused(Reason::Other(words)) = &ended else {
+            unreachable!("{action}: {ended:?}")
+        };
+        let expected = format!(
+            "ec2:{action}: UnauthorizedOperation: You are not authorized; give the controller's role the policies of the chart"
+        );
+        assert_eq!(*words, expected);
+    }
+    let instances = scene.instances();
+    assert_eq!(instances.len(), 2, "nothing was launched");
+    assert!(instances.iter().all(|own| own.ends.is_none()));
+    assert!(instances.iter().all(|own| !own.tags.contains_key("Name")));
 }
 
 /// The condition of launches after a class was tried out while an action fails so, and how often it was tried.

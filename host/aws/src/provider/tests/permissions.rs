@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use plimsoll_cloud::{Event, Policy};
 
 use super::*;
-use crate::class::retire::retire;
+use crate::class::retire::{delete_unused_profiles, retire};
 use crate::parse_message;
 
 const POLICY: &str = include_str!("../../../../../charts/aws/policy.json");
@@ -89,12 +89,17 @@ async fn course(scene: &Scene) {
     scene.cloud.with(|world| world.send("demo", "{}"));
     let queue = clients.queue("demo").await.expect("a queue");
     let messages = clients.receive(&queue).await.expect("messages");
-    let deleted = clients.delete_message(&queue, &messages[0].receipt);
-    deleted.await.expect("deleted");
+    let receipts = [messages[0].receipt.clone()];
+    let deletion = clients.delete_messages(&queue, &receipts).await;
+    assert_eq!(deletion.failure, None);
 
     let later = Instant::now() + Duration::from_mins(2);
     ec2.delete_unused_templates(later).await.expect("deleted");
     let class = class(&spec);
+    let found = clients.profiles_of_cluster("demo").await.expect("profiles");
+    let in_use = (std::slice::from_ref(&class), [].as_slice());
+    let deleted = delete_unused_profiles(&found, "demo", in_use, clients).await;
+    assert_eq!((found.len(), deleted), (1, Ok(Vec::new())));
     retire(&class, "demo", clients).await.expect("retired");
     let left = |world: &mut World| (world.launch_templates.len(), world.instance_profiles.len());
     assert_eq!(scene.cloud.with(left), (0, 0));

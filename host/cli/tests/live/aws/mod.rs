@@ -2,13 +2,17 @@
 //! back, go with all that was written of them.
 
 mod charted;
+mod killed;
 mod messages;
+mod refused;
+mod told;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::{Node, Pod};
-use kube::api::{Api, DeleteParams, ListParams, PostParams};
+use kube::api::{Api, DeleteParams, ListParams};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use kube::{Client, ResourceExt};
 use plimsoll_api::crd;
@@ -19,7 +23,7 @@ use plimsoll_lab::{Lab, Options, apply, pending_pod, until};
 use serde_json::{Value, json};
 
 use super::PATIENCE;
-use super::served::{program, until_bound};
+use super::served::{NAME, program, run_pods};
 
 const QUEUE: &str = "lab";
 
@@ -33,11 +37,19 @@ struct Scene {
 
 impl Scene {
     async fn start(capacity_type: &str) -> Self {
+        let mut scene = Self::unserved(capacity_type).await;
+        let kubeconfig = scene.lab.kubeconfig().to_owned();
+        run(&mut scene.lab, &kubeconfig, &scene.cloud, &[]);
+        scene
+    }
+
+    /// The same without the program.
+    async fn unserved(capacity_type: &str) -> Self {
         let options = Options {
             definitions: crd::definitions(crd::Provider::Aws),
             ..Options::default()
         };
-        let mut lab = Lab::start(options).await.expect("a lab starts");
+        let lab = Lab::start(options).await.expect("a lab starts");
         let client = lab.client();
         let world = World::demo("lab");
         let cloud = Cloud::start(CloudOptions { port: 0, world }).await;
@@ -46,7 +58,6 @@ impl Scene {
             apply(&client, &object).await.expect("applied");
         }
         let nodes = follow(Arc::clone(&cloud), client.clone());
-        run(&mut lab, &cloud);
         Self {
             lab,
             client,
@@ -80,27 +91,22 @@ impl Scene {
         serde_json::from_value(class).expect("a class")
     }
 
-    async fn claims(&self) -> Vec<DynamicObject> {
+    fn claims_api(&self) -> Api<DynamicObject> {
         let kind = GroupVersionKind::gvk("karpenter.sh", "v1", "NodeClaim");
-        let claims: Api<DynamicObject> =
-            Api::all_with(self.client.clone(), &ApiResource::from_gvk(&kind));
-        claims
+        Api::all_with(self.client.clone(), &ApiResource::from_gvk(&kind))
+    }
+
+    async fn claims(&self) -> Vec<DynamicObject> {
+        self.claims_api()
             .list(&ListParams::default())
             .await
             .expect("claims")
             .items
     }
 
-    /// Pods that one small instance does not hold together, once all of them are bound.
+    /// Makes such pods as [`pods`] gives, and waits until all of them are bound.
     async fn run_pods(&self, count: usize) {
-        for number in 0..count {
-            let pod = pending_pod(&format!("web-{number}"), "1500m", "1Gi");
-            self.pods()
-                .create(&PostParams::default(), &pod)
-                .await
-                .expect("a pod");
-        }
-        until_bound(&self.pods()).await;
+        run_pods(&self.pods(), pods(count)).await;
     }
 
     fn alive(&self) -> Vec<Instance> {
@@ -121,6 +127,12 @@ impl Scene {
         });
         gone.await.expect("gone");
     }
+}
+
+/// Pods that one small instance does not hold together.
+fn pods(count: usize) -> Vec<Pod> {
+    let pod = |number: usize| pending_pod(&format!("web-{number}"), "1500m", "1Gi");
+    (0..count).map(pod).collect()
 }
 
 fn class() -> Value {
@@ -152,9 +164,9 @@ fn pool(capacity_type: &str) -> Value {
     })
 }
 
-/// Runs the program on the cloud.
-fn run(lab: &mut Lab, cloud: &Cloud) {
-    let kubeconfig = lab.kubeconfig().display().to_string();
+/// Runs the program on the cloud, by a kubeconfig and with more settings in its environment.
+fn run(lab: &mut Lab, kubeconfig: &Path, cloud: &Cloud, more: &[&str]) {
+    let kubeconfig = kubeconfig.display().to_string();
     let words = [
         &format!("AWS_ENDPOINT_URL={}", cloud.url()),
         "AWS_REGION=us-east-1",
@@ -175,8 +187,9 @@ fn run(lab: &mut Lab, cloud: &Cloud) {
         "--metrics-port=0",
         "--health-probe-port=0",
     ];
-    let words: Vec<String> = words.iter().map(ToString::to_string).collect();
-    lab.run("plimsoll", std::path::Path::new("/usr/bin/env"), &words)
+    let words = more.iter().copied().chain(words);
+    let words: Vec<String> = words.map(ToOwned::to_owned).collect();
+    lab.run(NAME, Path::new("/usr/bin/env"), &words)
         .expect("it starts");
 }
 
@@ -298,6 +311,6 @@ async fn an_instance_that_is_taken_back_is_replaced_and_its_message_goes_when_it
             .then_some(()))
     });
     deleted.await.expect("deleted");
-    let log = scene.lab.log("plimsoll");
+    let log = scene.lab.log(NAME);
     assert!(!log.contains("\"ERROR\""), "{log}");
 }

@@ -105,6 +105,7 @@ impl Classes {
                     None => return,
                 },
                 market = self.market.next() => self.sell(market),
+                () = self.ec2.news() => self.look_now(),
                 () = sleep => {}
             }
             self.look().await;
@@ -139,6 +140,12 @@ impl Classes {
         self.reconciler.market = market;
         for known in self.known.values_mut() {
             known.served = None;
+        }
+        self.look_now();
+    }
+
+    fn look_now(&mut self) {
+        for known in self.known.values_mut() {
             known.due = Instant::now();
         }
     }
@@ -153,7 +160,7 @@ impl Classes {
                 continue;
             }
             let looked = if class.metadata.deletion_timestamp.is_some() {
-                self.reconciler.retire(&name, &class).await
+                self.reconciler.retire(&name, &class, known).await
             } else {
                 let now = self.clock.now();
                 Box::pin(self.reconciler.refresh(class, known, now)).await

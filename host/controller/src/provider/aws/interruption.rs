@@ -6,10 +6,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::join_all;
-use plimsoll_aws::{CallError, Ec2, ErrorClass, Queue, Received, parse_message};
+use plimsoll_aws::{CallError, Ec2, Heard, Message, QueueReader, QueueStanding};
 use plimsoll_core::engine::Input;
-use plimsoll_core::ids::ProviderId;
 use plimsoll_core::time::{Span, Timestamp};
 use tokio::sync::mpsc::Sender;
 use tokio::time::sleep;
@@ -35,93 +33,99 @@ pub(super) struct Interruptions {
 impl Interruptions {
     /// Follows the queue; ends when nobody listens any more.
     pub(super) async fn follow(self) {
-        let mut queue: Option<Queue> = None;
+        let mut reader = QueueReader::new(Arc::clone(&self.ec2), self.name.clone());
         // The failure that was told last: the same is told once.
         let mut told: Option<CallError> = None;
         let clock = Clock::default();
         loop {
-            match self.ask(&mut queue).await {
-                Ok((queue, messages)) => {
+            match reader.next().await {
+                Ok(heard) => {
                     told = None;
+                    self.ec2.set_queue(self.standing(&heard));
                     self.telemetry.set(INTERRUPTION_UNUSABLE.name, &[], 0.0);
-                    let now = clock.now();
-                    let said = messages.iter().map(|message| self.say_of(message, now));
-                    let done: Option<Vec<bool>> = join_all(said).await.into_iter().collect();
-                    let Some(done) = done else { return };
-                    let done = messages.iter().zip(done).filter(|(_, is_done)| *is_done);
-                    join_all(done.map(|(message, _)| self.delete(queue, message))).await;
+                    if self.take(heard, clock.now()).await.is_none() {
+                        return;
+                    }
                 }
                 Err(error) => {
                     self.telemetry.set(INTERRUPTION_UNUSABLE.name, &[], 1.0);
+                    self.ec2.set_queue(self.after(&error));
                     if told.as_ref() != Some(&error) {
                         self.tell(&error);
                         told = Some(error);
                     }
-                    queue = None;
                     sleep(AGAIN).await;
                 }
             }
         }
     }
 
-    async fn ask<'q>(
-        &self,
-        queue: &'q mut Option<Queue>,
-    ) -> Result<(&'q Queue, Vec<Received>), CallError> {
-        let clients = self.ec2.clients();
-        let known = match queue {
-            Some(known) => known,
-            None => queue.insert(clients.queue(&self.name).await?),
-        };
-        let messages = clients.receive(known).await?;
-        Ok((known, messages))
+    /// How the queue stands after news of it: one whose messages may not be deleted hands them out for ever, until some are.
+    fn standing(&self, heard: &Heard) -> QueueStanding {
+        match heard {
+            Heard::NotDeleted(error) => self.after(error),
+            Heard::Deleted(_) => QueueStanding::Heard,
+            _ => match self.ec2.queue() {
+                before @ QueueStanding::Unusable { .. } if before.is_of_deletion() => before,
+                _ => QueueStanding::Heard,
+            },
+        }
+    }
+
+    fn after(&self, error: &CallError) -> QueueStanding {
+        QueueStanding::after(&self.name, self.ec2.clients().region(), error)
     }
 
     fn tell(&self, error: &CallError) {
-        let hint = match error.class() {
-            ErrorClass::NotFound => {
-                "; expected a queue of this name in this region and account, or no INTERRUPTION_QUEUE"
-            }
-            _ => "",
+        let hint = match self.after(error) {
+            QueueStanding::Unusable { message, .. } => message,
+            _ => String::new(),
         };
-        tracing::error!(queue = self.name, %error, "the interruption queue cannot be asked; tried again{hint}");
+        tracing::error!(queue = self.name, %error, hint, "the interruption queue cannot be asked; tried again");
     }
 
-    /// Tells what a message says; `true` where nothing is left to be done for it, `None` once nobody listens.
-    async fn say_of(&self, message: &Received, now: Timestamp) -> Option<bool> {
-        let read = match parse_message(&message.body) {
-            Ok(read) => read,
-            Err(error) => {
+    /// Counts what is heard, and tells what it says; `None` once nobody listens.
+    async fn take(&self, heard: Heard, now: Timestamp) -> Option<()> {
+        match heard {
+            Heard::Message {
+                message,
+                staying,
+                is_repeated,
+            } => {
+                if !is_repeated {
+                    self.count(&message, now);
+                }
+                if let Some(says) = message.says {
+                    for instance in staying {
+                        let input = Input::Interrupted(instance, says);
+                        self.say.send(input).await.ok()?;
+                    }
+                }
+            }
+            Heard::Malformed(error) => {
                 let kind = [("message_type", "malformed")];
                 self.telemetry.count(INTERRUPTION_RECEIVED.name, &kind);
                 tracing::warn!(%error, "a message of the interruption queue is deleted");
-                return Some(true);
             }
-        };
-        let kind = [("message_type", read.label())];
-        self.telemetry.count(INTERRUPTION_RECEIVED.name, &kind);
-        if let Some(sent) = read.sent {
-            let delay = now.since(sent).max(Span::ZERO);
-            self.telemetry.observe(&INTERRUPTION_DELAY, delay);
+            Heard::Nothing => {}
+            Heard::Deleted(count) => {
+                for _ in 0..count {
+                    self.telemetry.count(INTERRUPTION_DELETED.name, &[]);
+                }
+            }
+            Heard::NotDeleted(error) => {
+                tracing::warn!(%error, "messages of the interruption queue are not deleted; tried again");
+            }
         }
-        let Some(says) = read.says else {
-            return Some(true);
-        };
-        let staying: Vec<ProviderId> = self.ec2.staying(&read.instances);
-        for instance in &staying {
-            let input = Input::Interrupted(instance.clone(), says);
-            self.say.send(input).await.ok()?;
-        }
-        Some(staying.is_empty() || !says.ends_instance())
+        Some(())
     }
 
-    async fn delete(&self, queue: &Queue, message: &Received) {
-        let deleted = self.ec2.clients().delete_message(queue, &message.receipt);
-        match deleted.await {
-            Ok(()) => self.telemetry.count(INTERRUPTION_DELETED.name, &[]),
-            Err(error) => {
-                tracing::warn!(%error, "a message of the interruption queue is not deleted");
-            }
+    fn count(&self, message: &Message, now: Timestamp) {
+        let kind = [("message_type", message.label())];
+        self.telemetry.count(INTERRUPTION_RECEIVED.name, &kind);
+        if let Some(sent) = message.sent {
+            let delay = now.since(sent).max(Span::ZERO);
+            self.telemetry.observe(&INTERRUPTION_DELAY, delay);
         }
     }
 }

@@ -1,16 +1,18 @@
 //! EC2 as a provider: its calls, classes that are kept up to date, and what the queue says of instances.
 
 mod classes;
+mod ended;
 mod health;
 mod interruption;
 mod market;
+mod profiles;
 mod reconciler;
 mod templates;
 
 use std::sync::Arc;
 
 use kube::Client;
-use plimsoll_aws::{CallFailure, Clients, ClusterAccess, Ec2, NodeSettings};
+use plimsoll_aws::{CallFailure, Clients, ClusterAccess, Ec2, NodeSettings, QueueStanding};
 use plimsoll_core::action::CloudCall;
 use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::engine::Input;
@@ -20,6 +22,7 @@ use tokio::sync::mpsc::{Receiver, channel};
 use tokio::task::JoinSet;
 
 use self::classes::Classes;
+use self::ended::Ended;
 use self::interruption::Interruptions;
 use self::market::Follower;
 use super::{Calling, Provider, Telling};
@@ -59,17 +62,24 @@ struct AwsProvider {
 
 /// EC2 as a provider, once every class that there is was looked at.
 pub async fn aws(setup: AwsSetup) -> Arc<dyn Provider> {
-    let (say, said) = channel(AHEAD);
+    let (tell, said) = channel(AHEAD);
+    let (say, heard) = channel(AHEAD);
     let mut ec2 = Ec2::new(setup.clients, setup.cluster);
     if setup.skips_dry_runs {
         ec2 = ec2.without_dry_runs();
     }
     let ec2 = Arc::new(ec2);
+    if setup.queue.is_none() {
+        ec2.set_queue(QueueStanding::Unnamed);
+    }
     let market = Follower::start(&ec2, setup.is_isolated);
+    let client = setup.client.clone();
     let mut classes = Classes::new(setup.client, Arc::clone(&ec2), setup.nodes, market);
     classes.first().await;
     let catalogues = classes.catalogues();
     let mut tasks = JoinSet::new();
+    let ended = Ended::new(Arc::clone(&ec2), client.clone(), heard, tell);
+    tasks.spawn(ended.follow());
     tasks.spawn(classes.follow(say.clone()));
     if let Some(name) = setup.queue {
         let interruptions = Interruptions {
@@ -85,6 +95,10 @@ pub async fn aws(setup: AwsSetup) -> Arc<dyn Provider> {
         );
     }
     tasks.spawn(templates::tidy(Arc::clone(&ec2)));
+    // IAM has no endpoint within a network without a way out.
+    if !setup.is_isolated {
+        tasks.spawn(profiles::tidy(Arc::clone(&ec2), client));
+    }
     let telemetry = setup.telemetry.clone();
     tasks.spawn(health::follow(Arc::clone(&ec2), say, telemetry));
     Arc::new(AwsProvider {

@@ -11,16 +11,21 @@ use plimsoll_aws::{
 };
 use plimsoll_core::catalogue::Subnet;
 use plimsoll_core::time::Timestamp;
+use plimsoll_core::words::shortened;
+use plimsoll_kube::event::{Notice, Publisher};
 use plimsoll_kube::node_class;
 use tokio::time::Instant;
 
 /// After something that failed at the API server.
 const AGAIN: Duration = Duration::from_secs(2);
+/// Reason of the event that a class waits for claims: the incumbent's.
+const WAITING: &str = "WaitingOnNodeClaimTermination";
 /// A class that goes while claims name it is looked at again after so long.
 const WAITS: Duration = Duration::from_secs(5);
 
 /// Whoever looks at classes.
 pub(super) struct Reconciler {
+    publisher: Publisher,
     client: Client,
     ec2: Arc<Ec2>,
     nodes: NodeSettings,
@@ -38,6 +43,8 @@ pub(super) struct Known {
     pub(super) free: Vec<Subnet>,
     /// Calls that failed.
     failed: Vec<CallError>,
+    /// What people were told last of the claims that it waits for, where it goes.
+    told: Option<String>,
 }
 
 impl Known {
@@ -55,6 +62,7 @@ impl Reconciler {
     pub(super) fn new(client: Client, ec2: Arc<Ec2>, nodes: NodeSettings) -> Self {
         let market = Market::of_tables(ec2.clients().region());
         Self {
+            publisher: Publisher::new(client.clone()),
             client,
             ec2,
             nodes,
@@ -71,6 +79,7 @@ impl Reconciler {
     ) -> Known {
         self.know_cluster().await;
         let looked = look(&class, &self.ec2.cluster(), self.ec2.clients(), now).await;
+        let looked = looked.with_queue(&self.ec2.queue());
         let before = class.clone();
         class.status = Some(looked.status.clone());
         let served = self.served(class, last);
@@ -140,6 +149,7 @@ impl Reconciler {
             served: None,
             free: Vec::new(),
             failed: Vec::new(),
+            told: None,
         }
     }
 
@@ -195,8 +205,20 @@ impl Reconciler {
         Ok(())
     }
 
+    /// Tells people; an event that cannot be written is in the log.
+    async fn publish(&self, notice: Notice) {
+        if let Err(error) = self.publisher.publish(&notice).await {
+            tracing::warn!(%error, reason = notice.reason, "event not published");
+        }
+    }
+
     /// Lets a class go once no claim names it, with what was made for it.
-    pub(super) async fn retire(&self, name: &str, class: &Ec2NodeClass) -> Known {
+    pub(super) async fn retire(
+        &self,
+        name: &str,
+        class: &Ec2NodeClass,
+        last: Option<&Known>,
+    ) -> Known {
         let claims = match node_class::claims_of(&self.client, name).await {
             Ok(claims) => claims,
             Err(error) => {
@@ -205,18 +227,17 @@ impl Reconciler {
             }
         };
         if !claims.is_empty() {
-            let shown: Vec<&str> = claims
-                .iter()
-                .take(5)
-                .map(|claim| claim.name.as_str())
-                .collect();
-            tracing::debug!(
-                class = name,
-                claims = claims.len(),
-                "EC2NodeClass waits for {}",
-                shown.join(", ")
-            );
-            return Self::looked(class, WAITS);
+            let claims = claims.iter().map(|claim| claim.name.as_str());
+            let words = waits_for(&claims.collect::<Vec<_>>());
+            tracing::debug!(class = name, "EC2NodeClass {words}");
+            if last.is_none_or(|last| last.told.as_ref() != Some(&words)) {
+                self.publish(Notice::of_class(class, WAITING, words.clone()))
+                    .await;
+            }
+            return Known {
+                told: Some(words),
+                ..Self::looked(class, WAITS)
+            };
         }
         let cluster = self.ec2.cluster();
         if let Err(error) = retire(class, &cluster.name, self.ec2.clients()).await {
@@ -228,6 +249,18 @@ impl Reconciler {
         }
         Self::looked(class, AGAIN)
     }
+}
+
+/// A sentence: the claims that a class waits for, by name.
+fn waits_for(claims: &[&str]) -> String {
+    format!(
+        "is asked to go and waits for {}, which use it: {}",
+        match claims.len() {
+            1 => "1 NodeClaim".to_owned(),
+            many => format!("{many} NodeClaims"),
+        },
+        shortened(claims)
+    )
 }
 
 /// A class as it was reckoned, with its conditions as they came out.

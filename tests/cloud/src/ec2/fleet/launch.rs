@@ -193,7 +193,13 @@ pub(super) fn launch(
         };
         world.instances.insert(id.clone(), instance);
         world.tell_state(&id, State::Pending, now);
-        world.tell_state(&id, State::Running, now + running);
+        match world.start_failure.clone() {
+            None => world.tell_state(&id, State::Running, now + running),
+            Some(reason) => {
+                world.state_reasons.insert(id.clone(), reason);
+                world.end(&id, now);
+            }
+        }
         id
     });
     made.collect()
