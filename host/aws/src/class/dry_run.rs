@@ -5,7 +5,7 @@
 //!
 //! An instance profile that EC2 does not know yet is no result that lasts: one that was just made appears after some seconds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -116,19 +116,21 @@ fn reason_of(message: &str) -> &'static str {
     }
 }
 
-/// All that decides what is asked for: an annotation that somebody adds has it tried out again.
+/// All that decides what is asked for: an annotation that somebody adds has it tried out again. Subnets are listed by their free
+/// addresses, whose order says nothing of the class.
 pub(crate) fn content(class: &ServedClass) -> u64 {
     let object = &class.object;
     let status = class.status();
     let annotations = object.metadata.annotations.iter().flatten();
     let annotations = annotations
         .filter(|(key, _)| ![HASH_ANNOTATION, HASH_VERSION_ANNOTATION].contains(&key.as_str()));
+    let subnets: BTreeSet<&str> = status.subnets.iter().map(|own| own.id.as_str()).collect();
     hash_of(&format!(
         "{:?} {:?} {:?} {:?} {:?} {:?} {:?}",
         object.metadata.uid,
         annotations.collect::<Vec<_>>(),
         object.spec,
-        status.subnets,
+        subnets,
         status.security_groups,
         status.amis,
         status.instance_profile

@@ -80,6 +80,8 @@ async fn instances_without_a_right_to_their_key_are_told_once_and_their_class_is
     }
     assert_eq!(scene.ended().await, [], "each is told once");
 
+    // Its subnets come in another order, by their free addresses.
+    scene.serve(&json!({})).await;
     let fleets = scene.fleets();
     for attempt in 1..4 {
         let refused = scene.launched_again(attempt).await;

@@ -118,9 +118,8 @@ async fn instances_that_may_not_use_their_key_are_told_and_not_launched_without_
         Ok((!claims.iter().any(|own| own.name_any() == claim)).then_some(()))
     });
     gone.await.expect("gone");
-    // Another one at most, once the first minute is over.
     let launched = scene.cloud.with(|world| world.instances.len());
-    assert!(launched == 1, "{launched} instances were launched");
+    assert_eq!(launched, 1, "instances were launched");
     let log = scene.lab.log("plimsoll");
     assert!(log.contains("instance has ended before it joined"), "{log}");
 
