@@ -30,19 +30,19 @@ pub async fn retire(
     Ok(())
 }
 
-/// Deletes those of a cluster's instance profiles that nothing uses, and returns their names. Classes and claims have to be read after the
-/// profiles were found. The first that cannot be deleted ends it; what is gone is gone.
+/// Deletes those of a cluster's instance profiles that nothing uses, and returns their names, each with what came of it. Classes and claims have
+/// to be read after the profiles were found.
 pub async fn delete_unused_profiles(
     found: &[FoundProfile],
     cluster: &str,
     (classes, claims): (&[Ec2NodeClass], &[ProfileUse]),
     clients: &Clients,
-) -> Result<Vec<String>, CallError> {
-    let unused = unused(found, (clients.region(), cluster), classes, claims);
-    for profile in &unused {
-        delete(profile, clients).await?;
+) -> Vec<(String, Result<(), CallError>)> {
+    let mut outcomes = Vec::new();
+    for profile in unused(found, (clients.region(), cluster), classes, claims) {
+        outcomes.push((profile.name.clone(), delete(profile, clients).await));
     }
-    Ok(unused.into_iter().map(|own| own.name.clone()).collect())
+    outcomes
 }
 
 async fn delete(profile: &FoundProfile, clients: &Clients) -> Result<(), CallError> {

@@ -27,9 +27,14 @@ pub(super) const ACTION: &str = "ec2:CreateFleet";
 impl Clients {
     /// Gets instances. Asked again with the same token it answers the same.
     pub async fn create_fleet(&self, request: &FleetRequest) -> Result<FleetAnswer, CallError> {
-        let (create, sent) = (self.fleet_call(request), Instant::now());
+        let (create, mut sent) = (self.fleet_call(request), Instant::now());
         let call = Call::new(ACTION, Urgency::Launch);
-        let answer = read(self.paced(call, || create.clone().send()).await?);
+        let asked = self.paced(call, || {
+            // Its turn has come.
+            sent = Instant::now();
+            create.clone().send()
+        });
+        let answer = read(asked.await?);
         if answer.errors.iter().any(is_throttled) {
             self.buckets.throttled(ACTION, sent);
         }

@@ -55,7 +55,7 @@ impl Clients {
     pub(super) async fn paced<T, E, F>(
         &self,
         mut call: Call,
-        send: impl Fn() -> F,
+        mut send: impl FnMut() -> F,
     ) -> Result<T, CallError>
     where
         E: ProvideErrorMetadata + std::error::Error + 'static,
@@ -63,6 +63,7 @@ impl Clients {
     {
         let mut tries = 1;
         loop {
+            self.turn(&mut call).await;
             // Futures of the SDK are large, and those that hold them would be.
             match self.paced_once(call, Box::pin(send())).await {
                 Err(error) if error.class() == ErrorClass::Throttled && tries < TRIES => {
@@ -77,15 +78,13 @@ impl Clients {
     /// Makes a call once, when its turn has come.
     pub(super) async fn paced_once<T, E>(
         &self,
-        call: Call,
+        mut call: Call,
         send: impl Future<Output = Result<T, SdkError<E, HttpResponse>>>,
     ) -> Result<T, CallError>
     where
         E: ProvideErrorMetadata + std::error::Error + 'static,
     {
-        if !call.is_due {
-            self.buckets.turn(call.action, call.urgency, 1).await;
-        }
+        self.turn(&mut call).await;
         let sent = Instant::now();
         let answered = send.await.map_err(CallError::of(call.action));
         match &answered {
@@ -97,6 +96,14 @@ impl Clients {
             _ => self.buckets.answered(call.action),
         }
         answered
+    }
+
+    /// Waits for the turn of a call that is not due.
+    async fn turn(&self, call: &mut Call) {
+        if !call.is_due {
+            self.buckets.turn(call.action, call.urgency, 1).await;
+            call.is_due = true;
+        }
     }
 
     /// Whole tokens of an action's bucket that are there.

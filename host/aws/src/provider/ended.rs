@@ -1,5 +1,7 @@
 //! Instances of claims that have not joined: looked for, so that one that has ended is told with EC2's reason, and its class left alone.
 
+use std::collections::BTreeSet;
+
 use super::{CallError, Ec2, ProviderId, Refusal, ServedClass, content, instance_id};
 use crate::ended::EndedEarly;
 
@@ -8,7 +10,7 @@ const ASKED: usize = 200;
 
 impl Ec2 {
     /// Instances of claims whose node has not joined, and that nobody has asked to go.
-    pub fn joining(&self) -> Vec<ProviderId> {
+    pub fn joining(&self) -> BTreeSet<ProviderId> {
         let claims = self.claims();
         let joining = claims
             .iter()
@@ -18,13 +20,15 @@ impl Ec2 {
 
     /// Those of these instances that have ended before they joined, each told once. Their classes are left alone for a while where another
     /// instance would end as well.
-    pub async fn ended_early(&self, ids: &[ProviderId]) -> Result<Vec<EndedEarly>, CallError> {
+    pub async fn ended_early(
+        &self,
+        ids: &BTreeSet<ProviderId>,
+    ) -> Result<Vec<EndedEarly>, CallError> {
         let joining = self.joining();
         self.setbacks.keep(|id| joining.contains(id));
         let asked: Vec<String> = ids
-            .iter()
-            .filter(|id| joining.contains(id))
-            .filter_map(|id| instance_id(id))
+            .intersection(&joining)
+            .filter_map(instance_id)
             .map(str::to_owned)
             .collect();
         let mut ended = Vec::new();
@@ -62,7 +66,7 @@ impl Ec2 {
         Ok(told)
     }
 
-    /// Why nothing of a class is launched for now, since its instances end at once.
+    /// Why nothing of a class is launched, since its instances end at once; `None` where it may be.
     pub(super) fn setback(&self, class: &ServedClass) -> Option<Refusal> {
         let now = self.unseen.now();
         self.setbacks.refusal(class.name(), content(class), now)

@@ -159,16 +159,16 @@ impl QueueReader {
     }
 
     /// The next call that ends.
-    async fn ended(&mut self) -> Ended {
+    async fn ended(&mut self) -> EndedCall {
         tokio::select! {
-            Some(asked) = self.asking.join_next() => Ended::Asked(asked.ok()),
-            Some(deleted) = self.deleting.join_next() => Ended::Deleted(deleted.ok()),
+            Some(asked) = self.asking.join_next() => EndedCall::Asked(asked.ok()),
+            Some(deleted) = self.deleting.join_next() => EndedCall::Deleted(deleted.ok()),
         }
     }
 
-    fn take(&mut self, ended: Ended) -> Result<(), CallError> {
+    fn take(&mut self, ended: EndedCall) -> Result<(), CallError> {
         match ended {
-            Ended::Asked(Some(Ok(messages))) => {
+            EndedCall::Asked(Some(Ok(messages))) => {
                 match messages.len() {
                     0 => {
                         self.wanted = self.wanted.saturating_sub(1).max(1);
@@ -183,19 +183,19 @@ impl QueueReader {
                 }
                 Ok(())
             }
-            Ended::Asked(Some(Err(error))) => {
+            EndedCall::Asked(Some(Err(error))) => {
                 // What other questions bring meanwhile is handed out again.
                 self.asking = JoinSet::new();
                 self.wanted = 1;
                 self.queue = None;
                 Err(error)
             }
-            Ended::Deleted(Some((ids, deletion))) => {
+            EndedCall::Deleted(Some((ids, deletion))) => {
                 self.take_deletion(&ids, deletion);
                 Ok(())
             }
             // Only a runtime that ends ends calls so.
-            Ended::Asked(None) | Ended::Deleted(None) => Ok(()),
+            EndedCall::Asked(None) | EndedCall::Deleted(None) => Ok(()),
         }
     }
 
@@ -283,7 +283,7 @@ impl QueueReader {
 }
 
 /// A call that has ended; `None` where it was given up.
-enum Ended {
+enum EndedCall {
     Asked(Option<Result<Vec<Received>, CallError>>),
     Deleted(Option<(Vec<String>, Deletion)>),
 }

@@ -75,7 +75,11 @@ async fn the_profile_of_a_role_that_a_class_had_goes_once_no_claim_names_it() {
         let found = found.expect("profiles");
         let in_use = (classes.as_slice(), claims.as_slice());
         let deleted = delete_unused_profiles(&found, "demo", in_use, clients).await;
-        deleted.expect("deleted")
+        let names = deleted.into_iter().map(|(name, outcome)| {
+            outcome.expect("deleted");
+            name
+        });
+        names.collect::<Vec<String>>()
     };
     assert_eq!(delete(Some(&made[0])).await, [""; 0]);
     assert_eq!(delete(None).await, made[..1]);

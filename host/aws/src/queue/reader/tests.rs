@@ -343,7 +343,7 @@ async fn more_questions_are_under_way_while_answers_bring_several_messages() {
     assert_eq!(most, MOST);
     for _ in 0..MOST {
         reader
-            .take(Ended::Asked(Some(Ok(Vec::new()))))
+            .take(EndedCall::Asked(Some(Ok(Vec::new()))))
             .expect("an answer");
     }
     assert_eq!(reader.wanted, 1);

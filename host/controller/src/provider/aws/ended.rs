@@ -3,7 +3,8 @@
 //!
 //! A word on the end of an instance waits while EC2 is asked why. Without such a word claims that join slowly are looked at once a minute.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use kube::Client;
@@ -14,6 +15,7 @@ use plimsoll_core::ids::ProviderId;
 use plimsoll_core::lifecycle::Interruption;
 use plimsoll_kube::event::{Notice, Publisher};
 use tokio::sync::mpsc::{Receiver, Sender};
+use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 /// From one look at instances that have not joined to the next; most join within one.
@@ -23,16 +25,19 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Reason of the event on the claim.
 const REASON: &str = "InstanceEndedEarly";
 
-/// Somebody between what the provider says and the loop.
+/// Words that are looked at together.
+const TOGETHER: usize = 100;
+
+/// Somebody between what the provider says and the loop. Nothing but a word that waits for its reason waits.
 pub(super) struct Ended {
     ec2: Arc<Ec2>,
-    publisher: Publisher,
+    teller: Arc<Teller>,
     heard: Receiver<Input>,
     say: Sender<Input>,
     /// Instances that had not joined at the last look: younger ones are left in peace.
-    slow: Vec<ProviderId>,
-    /// The failure that was told last: the same is told once.
-    told: Option<CallError>,
+    slow: BTreeSet<ProviderId>,
+    /// Looks that are under way.
+    looking: JoinSet<()>,
 }
 
 impl Ended {
@@ -42,13 +47,18 @@ impl Ended {
         heard: Receiver<Input>,
         say: Sender<Input>,
     ) -> Self {
+        let teller = Teller {
+            ec2: Arc::clone(&ec2),
+            publisher: Publisher::new(client),
+            told: Mutex::default(),
+        };
         Self {
             ec2,
-            publisher: Publisher::new(client),
+            teller: Arc::new(teller),
             heard,
             say,
-            slow: Vec::new(),
-            told: None,
+            slow: BTreeSet::new(),
+            looking: JoinSet::new(),
         }
     }
 
@@ -56,57 +66,92 @@ impl Ended {
     pub(super) async fn follow(mut self) {
         let mut ticks = interval(EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut words = Vec::new();
         loop {
-            let passed = tokio::select! {
-                heard = self.heard.recv() => match heard {
-                    Some(input) => self.pass(input).await,
-                    None => return,
-                },
-                _ = ticks.tick() => self.look_at_slow().await,
-            };
-            if passed.is_none() {
-                return;
+            tokio::select! {
+                count = self.heard.recv_many(&mut words, TOGETHER) => {
+                    let words = words.drain(..);
+                    if count == 0 || self.pass(words.collect()).await.is_none() {
+                        return;
+                    }
+                }
+                _ = ticks.tick() => self.look_at_slow(),
+                Some(_) = self.looking.join_next() => {}
             }
         }
     }
 
-    /// Passes a word on, after the reason where it is on the end of an instance that has not joined; `None` once nobody listens.
-    async fn pass(&mut self, input: Input) -> Option<()> {
-        let ends = |says: &Interruption| {
-            matches!(says, Interruption::Terminating | Interruption::Stopping)
-        };
-        if let Input::Interrupted(instance, says) = &input
-            && ends(says)
-        {
-            self.look(std::slice::from_ref(instance)).await;
-        }
-        self.say.send(input).await.ok()
-    }
-
-    /// Looks at instances that have not joined since the last look, and says that those which have ended end.
-    async fn look_at_slow(&mut self) -> Option<()> {
+    /// Passes words on, those on the end of instances that have not joined after the reason; `None` once nobody listens.
+    async fn pass(&mut self, words: Vec<Input>) -> Option<()> {
         let joining = self.ec2.joining();
-        let slow = joining.iter().filter(|id| self.slow.contains(id));
-        let slow: Vec<ProviderId> = slow.cloned().collect();
-        self.slow = joining;
-        if slow.is_empty() {
+        let (mut waiting, mut asked) = (Vec::new(), BTreeSet::new());
+        for input in words {
+            match &input {
+                Input::Interrupted(
+                    instance,
+                    Interruption::Terminating | Interruption::Stopping,
+                ) if joining.contains(instance) => {
+                    asked.insert(instance.clone());
+                    waiting.push(input);
+                }
+                _ => self.say.send(input).await.ok()?,
+            }
+        }
+        if asked.is_empty() {
             return Some(());
         }
-        for own in self.look(&slow).await {
-            let input = Input::Interrupted(own.instance, Interruption::Terminating);
-            self.say.send(input).await.ok()?;
-        }
+        let (teller, say) = (Arc::clone(&self.teller), self.say.clone());
+        self.looking.spawn(async move {
+            teller.look(&asked).await;
+            send_all(&say, waiting).await;
+        });
         Some(())
     }
 
+    /// Looks at instances that have not joined since the last look, and says that those which have ended end.
+    fn look_at_slow(&mut self) {
+        let joining = self.ec2.joining();
+        let slow: BTreeSet<ProviderId> = joining.intersection(&self.slow).cloned().collect();
+        self.slow = joining;
+        if slow.is_empty() {
+            return;
+        }
+        let (teller, say) = (Arc::clone(&self.teller), self.say.clone());
+        self.looking.spawn(async move {
+            let ended = teller.look(&slow).await.into_iter();
+            let says =
+                |own: EndedEarly| Input::Interrupted(own.instance, Interruption::Terminating);
+            send_all(&say, ended.map(says).collect()).await;
+        });
+    }
+}
+
+/// Sends words as long as somebody listens.
+async fn send_all(say: &Sender<Input>, words: Vec<Input>) {
+    for input in words {
+        if say.send(input).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Somebody who asks EC2 why instances have ended, and tells people.
+struct Teller {
+    ec2: Arc<Ec2>,
+    publisher: Publisher,
+    /// The failure that was told last: the same is told once.
+    told: Mutex<Option<CallError>>,
+}
+
+impl Teller {
     /// Those of these instances that have ended before they joined, which people are told.
-    async fn look(&mut self, ids: &[ProviderId]) -> Vec<EndedEarly> {
+    async fn look(&self, ids: &BTreeSet<ProviderId>) -> Vec<EndedEarly> {
         let ended = match timeout(PATIENCE, self.ec2.ended_early(ids)).await {
             Ok(Ok(ended)) => ended,
             Ok(Err(error)) => {
-                if self.told.as_ref() != Some(&error) {
+                let again = Some(error.clone());
+                if self.replace_told(again.clone()) != again {
                     tracing::warn!(%error, "why an instance has ended cannot be read; tried again");
-                    self.told = Some(error);
                 }
                 return Vec::new();
             }
@@ -115,21 +160,31 @@ impl Ended {
                 return Vec::new();
             }
         };
-        self.told = None;
+        self.replace_told(None);
         for own in &ended {
-            let (claim, instance) = (own.claim.as_str(), own.instance.as_str());
-            tracing::error!(
-                NodeClaim = claim,
-                instance,
-                reason = own.sentence,
-                "instance has ended before it joined"
-            );
-            let words = format!("its instance has ended before it joined: {}", own.sentence);
-            let notice = Notice::warning(Kind::NodeClaim, "", claim, REASON, words);
-            if let Err(error) = self.publisher.publish(&notice).await {
-                tracing::warn!(%error, reason = REASON, "event not published");
-            }
+            self.tell(own).await;
         }
         ended
+    }
+
+    /// The failure that was told last, before this one.
+    fn replace_told(&self, error: Option<CallError>) -> Option<CallError> {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::replace(&mut told, error)
+    }
+
+    async fn tell(&self, own: &EndedEarly) {
+        let (claim, instance) = (own.claim.as_str(), own.instance.as_str());
+        tracing::error!(
+            NodeClaim = claim,
+            instance,
+            reason = own.sentence,
+            "instance has ended before it joined"
+        );
+        let words = format!("its instance has ended before it joined: {}", own.sentence);
+        let notice = Notice::warning(Kind::NodeClaim, "", claim, REASON, words);
+        if let Err(error) = self.publisher.publish(&notice).await {
+            tracing::warn!(%error, reason = REASON, "event not published");
+        }
     }
 }

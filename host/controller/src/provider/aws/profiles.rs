@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use kube::Client;
-use plimsoll_aws::{Ec2, PROFILE_ANNOTATION, ProfileUse, delete_unused_profiles};
+use plimsoll_aws::{CallError, Ec2, PROFILE_ANNOTATION, ProfileUse, delete_unused_profiles};
 use plimsoll_kube::node_class::{self, ClassClaim};
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -20,14 +20,7 @@ pub(super) async fn tidy(ec2: Arc<Ec2>, client: Client) {
     loop {
         ticks.tick().await;
         match delete_unused(&ec2, &client).await {
-            Ok(deleted) => {
-                for name in deleted {
-                    tracing::info!(
-                        profile = name,
-                        "instance profile that nobody uses is deleted"
-                    );
-                }
-            }
+            Ok(outcomes) => outcomes.into_iter().for_each(tell),
             Err(error) => {
                 let error = format!("{error:#}");
                 tracing::warn!(
@@ -39,8 +32,17 @@ pub(super) async fn tidy(ec2: Arc<Ec2>, client: Client) {
     }
 }
 
-/// Names of the profiles that were deleted.
-async fn delete_unused(ec2: &Ec2, client: &Client) -> Result<Vec<String>> {
+fn tell((profile, outcome): (String, Result<(), CallError>)) {
+    match outcome {
+        Ok(()) => tracing::info!(profile, "instance profile that nobody uses is deleted"),
+        Err(error) => {
+            tracing::warn!(profile, %error, "instance profile that nobody uses is left; tried again in half an hour");
+        }
+    }
+}
+
+/// The profiles that nobody uses, each with what came of its deletion.
+async fn delete_unused(ec2: &Ec2, client: &Client) -> Result<Vec<(String, Result<(), CallError>)>> {
     let cluster = ec2.cluster();
     let found = ec2.clients().profiles_of_cluster(&cluster.name).await?;
     if found.is_empty() {
@@ -52,7 +54,7 @@ async fn delete_unused(ec2: &Ec2, client: &Client) -> Result<Vec<String>> {
     let claims = claims.context("NodeClaims cannot be listed")?;
     let uses: Vec<ProfileUse> = claims.into_iter().map(used_by).collect();
     let in_use = (classes.as_slice(), uses.as_slice());
-    Ok(delete_unused_profiles(&found, &cluster.name, in_use, ec2.clients()).await?)
+    Ok(delete_unused_profiles(&found, &cluster.name, in_use, ec2.clients()).await)
 }
 
 fn used_by(mut claim: ClassClaim) -> ProfileUse {
