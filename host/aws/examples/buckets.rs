@@ -48,15 +48,13 @@ async fn main() -> ExitCode {
     if calls {
         arguments.remove(0);
     }
-    let number = |at: usize, otherwise: usize| {
-        let text = arguments.get(at);
-        text.and_then(|text| text.parse().ok()).unwrap_or(otherwise)
-    };
-    let (instances, launches) = (number(0, 1_000), number(1, 20));
-    let done = if calls {
-        call(instances, launches).await
-    } else {
-        serve(instances, launches).await
+    let done = match (
+        number(arguments.first(), 1_000),
+        number(arguments.get(1), 20),
+    ) {
+        (Err(words), _) | (_, Err(words)) => Err(words.into()),
+        (Ok(instances), Ok(launches)) if calls => call(instances, launches).await,
+        (Ok(instances), Ok(launches)) => serve(instances, launches).await,
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -65,6 +63,16 @@ async fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// A number of the command line; a sentence where it is none: figures of another size than was asked for mislead.
+fn number(text: Option<&String>, default: usize) -> Result<usize, String> {
+    let Some(text) = text else {
+        return Ok(default);
+    };
+    let number = text.parse().ok().filter(|number| *number > 0);
+    number
+        .ok_or_else(|| format!("\"{text}\" is no argument; expected a whole number of at least 1"))
 }
 
 /// Serves the cloud until the program beside it has ended, and tells of its calls.
