@@ -9,7 +9,7 @@ use plimsoll_core::action::Purpose;
 /// How urgent a request is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Urgency {
-    /// It empties or ends a node.
+    /// It keeps pods off a node that goes, empties it or ends it.
     High,
     /// Pods, nodes or the cloud wait for it.
     Normal,
@@ -21,7 +21,7 @@ impl Urgency {
     /// The urgency of an order, by its purpose.
     pub(crate) const fn of(purpose: Purpose) -> Self {
         match purpose {
-            Purpose::Evict | Purpose::Terminate => Self::High,
+            Purpose::Taint | Purpose::Evict | Purpose::Terminate => Self::High,
             Purpose::MarkRegistered
             | Purpose::Initialize
             | Purpose::MarkInitialized

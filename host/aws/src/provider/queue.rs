@@ -1,4 +1,4 @@
-//! How the interruption queue stands, for classes to tell; and the word that they are to be looked at for it.
+//! How the interruption queue stands, for classes to tell; the word that they are to be looked at for it; and when it may be read.
 
 use std::sync::PoisonError;
 
@@ -18,6 +18,18 @@ impl Ec2 {
             *queue = standing;
             self.news.notify_one();
         }
+    }
+
+    /// Ends once every claim that there is was seen: until then nobody knows whether a message is about one.
+    pub async fn listed(&self) {
+        let mut listed = self.listed.subscribe();
+        // The sender is this one's own.
+        let _ = listed.wait_for(|is_so| *is_so).await;
+    }
+
+    /// `true` if one of these instances was given so short a time ago that its claim may not name it yet.
+    pub(crate) fn may_be_claimed(&self, ids: &[String]) -> bool {
+        ids.iter().any(|id| self.unseen.may_appear(id))
     }
 
     /// Ends once something has come up that classes are to be looked at for. Nothing is lost if the wait is given up.

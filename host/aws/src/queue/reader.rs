@@ -78,12 +78,21 @@ struct Kept {
 enum Stage {
     /// It waits for claims to go.
     Waits,
+    /// No claim names its instance yet, which was given just now.
+    Unclaimed,
     /// Nothing is left to be done for it.
     Done,
     /// A call that deletes it is under way.
     Deleting,
     /// That call failed: it is deleted when it is handed out again.
     Failed,
+}
+
+impl Stage {
+    /// `true` while it is for claims to go on.
+    const fn waits(self) -> bool {
+        matches!(self, Self::Waits | Self::Unclaimed)
+    }
 }
 
 impl QueueReader {
@@ -106,17 +115,17 @@ impl QueueReader {
     /// that failed; to ask for more asks again. May be dropped while it waits; nothing is lost then.
     pub async fn next(&mut self) -> Result<Heard, CallError> {
         loop {
-            if let Some(heard) = self.news.pop() {
-                return Ok(heard);
-            }
             let now = Instant::now();
             if self.look <= now {
                 self.look_at_claims(now);
                 self.look = now + LOOK;
             }
+            if let Some(heard) = self.news.pop() {
+                return Ok(heard);
+            }
             self.call().await?;
             let mut kept = self.kept.values();
-            let deadline = if kept.any(|own| own.stage == Stage::Waits) {
+            let deadline = if kept.any(|own| own.stage.waits()) {
                 self.look
             } else {
                 now + Queue::HIDDEN
@@ -210,7 +219,8 @@ impl QueueReader {
                     is_repeated: true,
                 }),
                 Stage::Failed => known.stage = Stage::Done,
-                Stage::Done | Stage::Deleting => {}
+                // It is looked at by itself.
+                Stage::Unclaimed | Stage::Done | Stage::Deleting => {}
             }
             return;
         }
@@ -224,6 +234,8 @@ impl QueueReader {
                 let is_of_end = read.says.is_some_and(Interruption::ends_instance);
                 if is_of_end && !staying.is_empty() {
                     stage = Stage::Waits;
+                } else if is_of_end && self.ec2.may_be_claimed(&read.instances) {
+                    stage = Stage::Unclaimed;
                 }
                 message = read.clone();
                 self.news.push(Heard::Message {
@@ -248,6 +260,7 @@ impl QueueReader {
         self.kept.retain(|_, own| {
             own.stage == Stage::Deleting || now.duration_since(own.handed) < FORGOTTEN
         });
+        self.look_at_unclaimed();
         let waiting = || self.kept.values().filter(|own| own.stage == Stage::Waits);
         let ids = waiting().flat_map(|own| own.message.instances.iter().cloned());
         let ids: Vec<String> = ids.collect();
@@ -259,6 +272,24 @@ impl QueueReader {
         for own in self.kept.values_mut() {
             let mut instances = own.message.instances.iter();
             if own.stage == Stage::Waits && !instances.any(|id| staying.contains(id.as_str())) {
+                own.stage = Stage::Done;
+            }
+        }
+    }
+
+    /// Messages whose instances claims name by now are said; where none ever will, nothing is left to be done.
+    fn look_at_unclaimed(&mut self) {
+        let unclaimed = self.kept.values_mut();
+        for own in unclaimed.filter(|own| own.stage == Stage::Unclaimed) {
+            let staying = self.ec2.staying(&own.message.instances);
+            if !staying.is_empty() {
+                own.stage = Stage::Waits;
+                self.news.push(Heard::Message {
+                    message: own.message.clone(),
+                    staying,
+                    is_repeated: true,
+                });
+            } else if !self.ec2.may_be_claimed(&own.message.instances) {
                 own.stage = Stage::Done;
             }
         }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ClaimView, DeletionCause, Step};
 use crate::action::{ClaimChange, Purpose};
+use crate::model::ClaimPhase;
 use crate::time::Timestamp;
 
 /// A word of the cloud on one of its instances.
@@ -105,6 +106,18 @@ impl Interruption {
             event,
             words,
         }
+    }
+}
+
+/// Keeps new pods off the node of a claim that goes since the cloud ends its instance, without waiting until the claim and the node are seen
+/// to go: there are two minutes at most, and a word that comes to nothing finds the node's taint taken off again.
+pub(super) fn keep_pods_off(view: &ClaimView<'_>, cause: DeletionCause, step: &mut Step) {
+    let node = view.node.filter(|_| !view.ambiguous);
+    if let Some((node, version)) = node
+        && matches!(cause, DeletionCause::Interrupted(_))
+        && view.claim.phase() >= ClaimPhase::Registered
+    {
+        step.begin_drain(node, version);
     }
 }
 

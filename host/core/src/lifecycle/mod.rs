@@ -7,7 +7,7 @@
 //! ```text
 //! created -> hold (where others made it) -> mark launching -> launch -> mark launched -> node appears
 //!      -> nominate -> register -> mark -> initialise -> mark
-//!      any time: late, expired, unhealthy, interrupted, disrupted or its node deleted -> delete
+//!      any time: late, expired, unhealthy, interrupted (and tainted), disrupted or its node deleted -> delete
 //!      -> (terminate) drain -> volumes detached -> end instance -> release
 //! ```
 
@@ -89,6 +89,7 @@ fn advance(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     if let Some(cause) = view.must_go {
         if !interruption::drain_at_once(view, cause, now, step) {
             step.delete_claim(view, cause);
+            interruption::keep_pods_off(view, cause, step);
         }
         return;
     }

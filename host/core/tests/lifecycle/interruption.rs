@@ -76,7 +76,7 @@ fn goes(orders: &[Order]) -> bool {
 }
 
 #[test]
-fn a_claim_goes_for_every_word_but_a_recommendation() {
+fn a_claim_goes_and_its_node_takes_no_pods_for_every_word_but_a_recommendation() {
     for says in [
         Interruption::SpotReclaimed,
         Interruption::ReservationReclaimed,
@@ -90,6 +90,8 @@ fn a_claim_goes_for_every_word_but_a_recommendation() {
         let (mut world, _) = World::on(&objects, spot(), 100);
         let orders = world.hear(Input::Interrupted(instance, says));
         assert_eq!(goes(&orders), says.ends_instance(), "{says:?}");
+        let is_tainted = purposes(&orders).contains(&Purpose::Taint);
+        assert_eq!(is_tainted, says.ends_instance(), "{says:?}");
     }
 }
 
@@ -101,7 +103,9 @@ fn nothing_is_waited_for_on_a_node_whose_checks_fail() {
         let orders = world.hear(Input::Interrupted(instance, says));
         assert_eq!(purposes(&orders), [Purpose::MarkDeadline], "{says:?}");
         Arc::make_mut(&mut claim).drained_by = Some(world.now);
-        assert!(goes(&world.see(Object::Claim(claim))), "{says:?}");
+        let orders = world.see(Object::Claim(claim));
+        assert!(goes(&orders), "{says:?}");
+        assert!(purposes(&orders).contains(&Purpose::Taint), "{says:?}");
     }
 }
 

@@ -326,6 +326,38 @@ async fn a_message_stays_until_its_claim_goes_and_is_said_again_meanwhile() {
 }
 
 #[tokio::test]
+async fn a_message_about_an_instance_that_was_given_just_now_waits_for_its_claim() {
+    let scene = Scene::new(0).await;
+    let (id, other) = (own(0), own(1));
+    scene.ec2.unseen.note_given([id.as_str()].into_iter());
+    scene.cloud.with(|world| {
+        for id in [&id, &other] {
+            world.emit(QUEUE, &Event::SpotInterruption { id: id.clone() });
+        }
+    });
+    let mut reader = scene.reader();
+    while scene.left() > 1 {
+        let heard = reader.next().await.expect("an answer");
+        if let Heard::Message { staying, .. } = heard {
+            assert_eq!(staying, []);
+        }
+    }
+    scene.show(&provider_id(&id), None);
+    let said = loop {
+        let heard = reader.next().await.expect("an answer");
+        if let Heard::Message { staying, .. } = heard {
+            break staying;
+        }
+    };
+    assert_eq!(said, [provider_id(&id)]);
+    assert_eq!(scene.left(), 1);
+    scene.show_going(&mut vec![provider_id(&id)]);
+    while scene.left() > 0 {
+        reader.next().await.expect("an answer");
+    }
+}
+
+#[tokio::test]
 async fn more_questions_are_under_way_while_answers_bring_several_messages() {
     let scene = Scene::new(0).await;
     let mut reader = scene.reader();

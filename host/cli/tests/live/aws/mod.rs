@@ -285,12 +285,14 @@ async fn pods_get_instances_that_join_as_planned_and_go_when_nobody_needs_them()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_instance_that_is_taken_back_is_replaced_and_its_message_goes_when_it_does() {
+async fn an_instance_that_is_taken_back_while_nobody_listens_goes_and_its_message_with_it() {
     let mut scene = Scene::start("spot").await;
     scene.run_pods(1).await;
     let first = scene.alive().remove(0);
     assert!(first.spot_request.is_some());
+    scene.lab.kill(NAME).expect("killed");
     scene.cloud.with(|world| world.interrupt(QUEUE, &first.id));
+    scene.lab.start_again(NAME).await.expect("started again");
     let going = until("its claim to go", PATIENCE, async || {
         let claims = scene.claims().await;
         let is_first = |claim: &DynamicObject| {

@@ -33,6 +33,8 @@ pub(super) struct Interruptions {
 impl Interruptions {
     /// Follows the queue; ends when nobody listens any more.
     pub(super) async fn follow(self) {
+        // A message about a claim that is not seen yet would be taken for one about nothing of ours, and deleted.
+        self.ec2.listed().await;
         let mut reader = QueueReader::new(Arc::clone(&self.ec2), self.name.clone());
         // The failure that was told last: the same is told once.
         let mut told: Option<CallError> = None;
