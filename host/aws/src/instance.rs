@@ -10,9 +10,11 @@ use plimsoll_core::ids::ProviderId;
 use plimsoll_core::labels::Labels;
 use plimsoll_core::model::NodeClaim;
 use plimsoll_core::requirement::Requirements;
+use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::time::Timestamp;
 
 use crate::class::hash::{HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION};
+use crate::class::tags;
 use crate::served::ServedClass;
 
 /// Annotation with the instance profile, by which the incumbent knows those that are in use.
@@ -42,6 +44,8 @@ pub struct Instance {
     pub security_groups: BTreeSet<String>,
     /// When it was launched.
     pub launched: Option<Timestamp>,
+    /// Its network interfaces of type EFA.
+    pub efa: u32,
     /// Its tags.
     pub tags: Tags,
 }
@@ -50,6 +54,26 @@ impl Instance {
     /// Its id as nodes bear it.
     pub fn provider_id(&self) -> ProviderId {
         ProviderId::from(format!("aws:///{}/{}", self.zone, self.id))
+    }
+
+    /// The tag for want of which it is none of the cluster's, as `key=value` or its key; `None` where it is one.
+    ///
+    /// All three tags that the cluster's instances are listed by make it one. For one that is named, by a claim or by the token of a launch, it
+    /// is enough to be owned by the cluster: people take tags off, and rights to end and to tag go by that one. One that says that it is of
+    /// another cluster never is.
+    pub(crate) fn missing_tag(&self, cluster: &str, is_named: bool) -> Option<String> {
+        let of_cluster = self.tags.get(tags::CLUSTER);
+        if of_cluster.is_some_and(|own| own == cluster) {
+            let keys = [tags::NODE_POOL, tags::CLASS].into_iter();
+            let missing = keys.filter(|key| !is_named && !self.tags.contains_key(*key));
+            return missing.map(str::to_owned).next();
+        }
+        let owned = self.tags.get(&tags::owned(cluster));
+        let is_owned = owned.is_some_and(|own| own == "owned");
+        if is_named && is_owned && of_cluster.is_none() {
+            return None;
+        }
+        Some(format!("{}={cluster}", tags::CLUSTER))
     }
 
     /// The machine that it is for a claim, of the claim's class.
@@ -87,7 +111,12 @@ impl Instance {
             reservation: None,
         };
         let sold = class.and_then(|class| class.catalogue.offering(&key));
-        let resources = sold.map(|sold| sold.resources()).unwrap_or_default();
+        let mut resources = sold.map(|sold| sold.resources()).unwrap_or_default();
+        if self.efa == 0 {
+            for amounts in [&mut resources.capacity, &mut resources.allocatable] {
+                *amounts = without_efa(amounts);
+            }
+        }
         let labels = sold.map(|sold| sold.node_labels(labels, requirements));
         LaunchedInstance {
             provider_id: self.provider_id(),
@@ -107,6 +136,18 @@ impl Instance {
             CapacityType::OnDemand
         }
     }
+}
+
+/// The resource of network interfaces of type EFA.
+pub(crate) fn efa() -> ResourceName {
+    ResourceName::Other("vpc.amazonaws.com/efa".into())
+}
+
+fn without_efa(amounts: &Resources) -> Resources {
+    let others = amounts.iter().filter(|(name, _)| **name != efa());
+    others
+        .map(|(name, amount)| (name.clone(), amount))
+        .collect()
 }
 
 /// `true` if a claim wants hardware of its own: it does where it says so and does not allow the other.
@@ -141,6 +182,38 @@ pub fn instance_id(provider_id: &ProviderId) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_instance_is_of_the_cluster_by_its_tags_and_by_whoever_names_it() {
+        let (cluster, owned) = (tags::CLUSTER, "kubernetes.io/cluster/demo");
+        let (pool, class) = (tags::NODE_POOL, tags::CLASS);
+        let all = [
+            (cluster, "demo"),
+            (owned, "owned"),
+            (pool, "a"),
+            (class, "b"),
+        ];
+        let lacks_cluster = Some("eks:eks-cluster-name=demo");
+        let other = [(cluster, "other"), (owned, "owned")];
+        for (has, unnamed, named) in [
+            (&all[..], None, None),
+            (&all[..2], Some("karpenter.sh/nodepool"), None),
+            (&all[..3], Some("karpenter.k8s.aws/ec2nodeclass"), None),
+            // Somebody took the tag with the cluster's name off.
+            (&all[1..], lacks_cluster, None),
+            (&all[2..], lacks_cluster, lacks_cluster),
+            (&other[..], lacks_cluster, lacks_cluster),
+        ] {
+            let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+            let instance = Instance {
+                tags: has.iter().map(own).collect(),
+                ..Instance::default()
+            };
+            let missing = |is_named| instance.missing_tag("demo", is_named);
+            assert_eq!(missing(false).as_deref(), unnamed, "{has:?}");
+            assert_eq!(missing(true).as_deref(), named, "{has:?}");
+        }
+    }
 
     #[test]
     fn ids_are_read_back_and_those_of_others_are_not() {

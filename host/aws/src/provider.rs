@@ -8,34 +8,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
-use plimsoll_core::action::{
-    Answer, ClaimLaunch, CloudCall, LAUNCH_TOKEN_ANNOTATION, LaunchAnswer, LaunchRequest,
-    LaunchedInstance, ListedInstance, Outcome, Reason,
-};
-use plimsoll_core::catalogue::CapacityType;
+use plimsoll_core::action::{CloudCall, Outcome, Reason};
 use plimsoll_core::engine::Input;
-use plimsoll_core::ids::{ClaimName, NodeName, ProviderId};
+use plimsoll_core::ids::ProviderId;
 use plimsoll_core::model::Object;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use crate::class::dry_run::{DryRuns, Refusal, content};
 use crate::class::queue::QueueStanding;
 use crate::class::tags;
-use crate::client::{CallError, Clients, Urgency};
-use crate::drift::{OfClaim, drift};
+use crate::client::{CallError, Clients};
+use crate::drift::OfClaim;
 use crate::ended::Setbacks;
 use crate::error::{ErrorClass, launch_failure};
-use crate::failures::{CallFailure, Uncounted, of_fleet, of_instance};
-use crate::instance::{Instance, instance_id};
-use crate::launch::deal::{dealt, found};
-use crate::launch::draft::{Draft, draft};
-use crate::launch::fleet::{FleetAnswer, of_one_kind};
+use crate::failures::{CallFailure, Uncounted};
+use crate::instance::instance_id;
 use crate::launch::kept::KeptTemplates;
 use crate::served::ServedClass;
 use crate::unseen::Unseen;
 use crate::user_data::ClusterAccess;
 
 mod ended;
+mod instances;
+mod launching;
 mod queue;
 
 /// EC2 for one cluster.
@@ -43,7 +38,7 @@ pub struct Ec2 {
     clients: Clients,
     cluster: RwLock<Arc<ClusterAccess>>,
     classes: RwLock<BTreeMap<String, Arc<ServedClass>>>,
-    unseen: Unseen,
+    pub(crate) unseen: Unseen,
     /// The word of claims on their class, by instance.
     claims: Mutex<BTreeMap<ProviderId, OfClaim>>,
     templates: KeptTemplates,
@@ -54,6 +49,8 @@ pub struct Ec2 {
     queue: Mutex<QueueStanding>,
     /// Told where classes are to be looked at, since something has come up about them.
     news: Notify,
+    /// `true` once every claim that there is was seen.
+    listed: watch::Sender<bool>,
 }
 
 impl Ec2 {
@@ -71,6 +68,7 @@ impl Ec2 {
             setbacks: Setbacks::default(),
             queue: Mutex::default(),
             news: Notify::new(),
+            listed: watch::Sender::default(),
         }
     }
 
@@ -115,6 +113,10 @@ impl Ec2 {
         let (claim, is_there) = match input {
             Input::Applied(Object::Claim(claim), _) => (claim, true),
             Input::Deleted(Object::Claim(claim), _) => (claim, false),
+            Input::Synced => {
+                self.listed.send_replace(true);
+                return;
+            }
             _ => return,
         };
         let Some(id) = &claim.provider_id else { return };
@@ -164,6 +166,12 @@ impl Ec2 {
         }
     }
 
+    /// All classes that can be launched.
+    fn served(&self) -> Vec<Arc<ServedClass>> {
+        let classes = self.classes.read().unwrap_or_else(PoisonError::into_inner);
+        classes.values().cloned().collect()
+    }
+
     fn class(&self, name: &str) -> Option<Arc<ServedClass>> {
         let classes = self.classes.read().unwrap_or_else(PoisonError::into_inner);
         classes.get(name).cloned()
@@ -197,86 +205,6 @@ impl Ec2 {
                 ))),
                 None => Ok(class),
             },
-        }
-    }
-
-    async fn launch(&self, request: &LaunchRequest) -> Outcome {
-        let Some(first) = request.claims.first() else {
-            return Outcome::Done(Answer::Launched(LaunchAnswer::default()));
-        };
-        let prepared = self.ready(&first.class.name);
-        let prepared = prepared.and_then(|class| {
-            let draft = draft(&class, &self.cluster(), request)?;
-            Ok((class, draft))
-        });
-        let (class, draft) = match prepared {
-            Ok(prepared) => prepared,
-            Err(reason) => return Outcome::Refused(reason),
-        };
-        let token = &request.batch.token;
-        match self.fleet(&class, &draft, request).await {
-            Ok(answer) => {
-                self.unseen.forget(token);
-                let given = answer.instances.iter();
-                self.unseen.note_given(given.map(|given| given.id.as_str()));
-                let machine = |own: Instance| own.machine(&class, first);
-                let instances = instances(&answer, &draft).map(machine).collect();
-                let (options, capacity_type) = of_one_kind(&request.options);
-                for error in &answer.errors {
-                    self.uncounted.note(of_fleet(error, &class, capacity_type));
-                }
-                let dealt = dealt(
-                    request,
-                    options,
-                    &class.catalogue,
-                    instances,
-                    &answer.errors,
-                );
-                Outcome::Done(Answer::Launched(dealt))
-            }
-            // The token was used for another request: that call has happened, and this one has not.
-            Err(error) if error.code == "IdempotentParameterMismatch" => self.find(request).await,
-            Err(error) => {
-                self.unseen.note_asked(token);
-                refused(&error)
-            }
-        }
-    }
-
-    /// The call for a fleet, with its templates made before. A template that somebody deleted meanwhile is made once more.
-    async fn fleet(
-        &self,
-        class: &ServedClass,
-        draft: &Draft,
-        request: &LaunchRequest,
-    ) -> Result<FleetAnswer, CallError> {
-        let token = request.batch.token.as_str();
-        let fleet = draft.fleet(
-            token,
-            request.batch.size,
-            class.object.spec.context.as_ref(),
-        );
-        let named = || fleet.templates.iter().map(|(name, _)| name);
-        let _in_use = self
-            .templates
-            .begin(named().cloned().collect(), self.unseen.now());
-        let mut is_second = false;
-        loop {
-            let making = self.templates.making.lock().await;
-            for (name, (template, _)) in named().zip(&draft.templates) {
-                if !self.templates.is_there(name) {
-                    self.clients.ensure_template(template).await?;
-                    self.templates.found(name.clone(), self.unseen.now());
-                }
-            }
-            drop(making);
-            match self.clients.create_fleet(&fleet).await {
-                Err(error) if error.class() == ErrorClass::LaunchTemplateGone && !is_second => {
-                    named().for_each(|name| self.templates.lost(name));
-                    is_second = true;
-                }
-                answered => return answered,
-            }
         }
     }
 
@@ -315,171 +243,13 @@ impl Ec2 {
         }
         failed
     }
-
-    /// The instances that a launch has given, by the tag with its token.
-    async fn find(&self, request: &LaunchRequest) -> Outcome {
-        let token = &request.batch.token;
-        let cluster = self.cluster();
-        let by = [
-            (tags::CLUSTER, Some(cluster.name.as_str())),
-            (LAUNCH_TOKEN_ANNOTATION, Some(token.as_str())),
-        ];
-        let seen = match self.clients.instances(&by, Urgency::Launch).await {
-            Ok(seen) => seen,
-            Err(error) => return refused(&error),
-        };
-        let alive = seen.into_iter().filter(|own| !own.is_ending);
-        let machines: Vec<LaunchedInstance> = match request.claims.first() {
-            Some(first) => match self.class(&first.class.name) {
-                Some(class) => alive.map(|own| own.machine(&class, first)).collect(),
-                None => return Outcome::Unknown,
-            },
-            None => Vec::new(),
-        };
-        let mut answer = found(request, machines);
-        let is_absent = |claim: &ClaimLaunch| matches!(claim, ClaimLaunch::Absent);
-        if !answer.claims.iter().any(is_absent) {
-            self.unseen.forget(token);
-        } else if !self.unseen.has_had_time(token) {
-            for claim in answer.claims.iter_mut().filter(|claim| is_absent(claim)) {
-                *claim = ClaimLaunch::Unknown;
-            }
-        }
-        Outcome::Done(Answer::Launched(answer))
-    }
-
-    async fn instance(&self, id: &str, urgency: Urgency) -> Result<Option<Instance>, CallError> {
-        let found = self.clients.instance(id, urgency).await?;
-        if found.is_some() {
-            self.unseen.seen(id);
-        }
-        Ok(found)
-    }
-
-    async fn get(&self, instance: &ProviderId) -> Outcome {
-        let Some(id) = instance_id(instance) else {
-            return Outcome::Done(Answer::Absent);
-        };
-        match self.instance(id, Urgency::Read).await {
-            Ok(Some(own)) if !own.is_ending => {
-                let class = own.tags.get(tags::CLASS).and_then(|name| self.class(name));
-                let machine = own.machine_of(class.as_deref());
-                Outcome::Done(Answer::Instance(Box::new(machine)))
-            }
-            Ok(None) if self.unseen.may_appear(id) => Outcome::Unknown,
-            Ok(_) => Outcome::Done(Answer::Absent),
-            Err(error) => refused(&error),
-        }
-    }
-
-    /// Only what bears the tag of the cluster is ended.
-    async fn terminate(&self, instance: &ProviderId) -> Outcome {
-        let Some(id) = instance_id(instance) else {
-            return Outcome::Done(Answer::Gone);
-        };
-        let own = match self.instance(id, Urgency::Terminate).await {
-            Ok(Some(own)) => own,
-            // It is there, and ends once EC2 knows of it.
-            Ok(None) if self.unseen.may_appear(id) => return Outcome::Unknown,
-            Ok(None) => return Outcome::Done(Answer::Gone),
-            Err(error) => return refused(&error),
-        };
-        if own.is_ending {
-            return Outcome::Done(Answer::Ending);
-        }
-        if own.tags.get(tags::CLUSTER) != Some(&self.cluster().name) {
-            let words = format!(
-                "instance {id} is not tagged {}={}; it is left as it is",
-                tags::CLUSTER,
-                self.cluster().name
-            );
-            return Outcome::Refused(Reason::Other(words));
-        }
-        match self.clients.terminate(id).await {
-            Ok(()) => Outcome::Done(Answer::Ending),
-            Err(error) => {
-                let class = own.tags.get(tags::CLASS).and_then(|name| self.class(name));
-                self.uncounted.note(of_instance(&own, class.as_deref()));
-                refused(&error)
-            }
-        }
-    }
-
-    async fn list(&self) -> Outcome {
-        let cluster = self.cluster();
-        let by = [
-            (tags::NODE_POOL, None),
-            (tags::CLASS, None),
-            (tags::CLUSTER, Some(cluster.name.as_str())),
-        ];
-        match self.clients.instances(&by, Urgency::Read).await {
-            Ok(instances) => {
-                for own in &instances {
-                    self.unseen.seen(&own.id);
-                }
-                let listed = instances.iter().map(|own| self.listed(own));
-                Outcome::Done(Answer::Listed(listed.collect()))
-            }
-            Err(error) => refused(&error),
-        }
-    }
-
-    fn listed(&self, own: &Instance) -> ListedInstance {
-        let instance = own.provider_id();
-        let claims = self.claims();
-        let class = own.tags.get(tags::CLASS).and_then(|name| self.class(name));
-        let drift = class.and_then(|class| drift(own, &class, claims.get(&instance)));
-        ListedInstance {
-            token: own
-                .tags
-                .get(LAUNCH_TOKEN_ANNOTATION)
-                .map(|token| token.as_str().into()),
-            ending: own.is_ending.then(|| own.launched.unwrap_or_default()),
-            drift: drift.map(Arc::from),
-            instance,
-        }
-    }
-
-    async fn tag(&self, instance: &ProviderId, claim: &ClaimName, node: &NodeName) -> Outcome {
-        let Some(id) = instance_id(instance) else {
-            return Outcome::Done(Answer::Nothing);
-        };
-        let own = match self.instance(id, Urgency::Read).await {
-            Ok(Some(own)) => own,
-            Ok(None) => return Outcome::Done(Answer::Nothing),
-            Err(error) => return refused(&error),
-        };
-        let cluster = self.cluster();
-        let missing = tags::of_instance(&own.tags, &cluster.name, claim.as_str(), node.as_str());
-        if missing.is_empty() {
-            return Outcome::Done(Answer::Nothing);
-        }
-        match self.clients.tag(id, &missing).await {
-            Ok(()) => Outcome::Done(Answer::Nothing),
-            Err(error) if error.class() == ErrorClass::NotFound => Outcome::Done(Answer::Nothing),
-            Err(error) => refused(&error),
-        }
-    }
-}
-
-/// Instances that a fleet has given, as far as its answer says.
-fn instances<'a>(answer: &'a FleetAnswer, draft: &'a Draft) -> impl Iterator<Item = Instance> + 'a {
-    answer.instances.iter().map(|given| Instance {
-        id: given.id.clone(),
-        instance_type: given.instance_type.clone(),
-        zone: given.zone.clone(),
-        is_spot: draft.capacity_type == CapacityType::Spot,
-        image: given.image.clone(),
-        ..Instance::default()
-    })
 }
 
 /// How a call that failed has ended: nobody knows, not now, or not at all and why.
 fn refused(error: &CallError) -> Outcome {
     match error.class() {
         ErrorClass::Throttled => Outcome::Refused(Reason::Throttled(None)),
-        ErrorClass::ServerFault => unknown(error),
-        _ if error.status.is_none() => unknown(error),
+        _ if !error.is_refusal() => unknown(error),
         _ => {
             let failure = launch_failure(&error.code, &error.message);
             Outcome::Refused(Reason::Other(format!(

@@ -20,9 +20,13 @@ use crate::user_data::ClusterAccess;
 
 /// Clients of a cloud on loopback, for `us-east-1`.
 pub(crate) async fn clients(cloud: &Cloud) -> Clients {
-    let region = "us-east-1";
+    clients_in(cloud, "us-east-1").await
+}
+
+/// The same for another region.
+pub(crate) async fn clients_in(cloud: &Cloud, region: &str) -> Clients {
     let config = loader("0.0.0").endpoint_url(cloud.url());
-    let config = config.region(Region::new(region));
+    let config = config.region(Region::new(region.to_owned()));
     let key = Credentials::new("key", "secret", None, None, "test");
     let config = config.credentials_provider(key).load().await;
     Clients::new(&config, region.to_owned())

@@ -6,7 +6,9 @@ mod tests;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use plimsoll_api::kinds::{Ec2NodeClass, Ec2NodeClassStatus, FoundImage, FoundSubnet};
+use plimsoll_api::kinds::{
+    Ec2NodeClass, Ec2NodeClassStatus, FoundImage, FoundSubnet, NetworkInterface,
+};
 use plimsoll_core::catalogue::{Catalogue, InstanceType};
 use plimsoll_core::labels::LabelKey;
 use plimsoll_core::model::ClassRef;
@@ -18,6 +20,7 @@ use plimsoll_ec2_facts::{AllocatableSettings, Listing, NodeRoom, Share, catalogu
 use crate::class::family::Family;
 use crate::class::hash;
 use crate::facts::facts;
+use crate::interfaces::have_place;
 use crate::list_prices;
 
 /// Settings of the controller that change what nodes have.
@@ -56,6 +59,17 @@ impl Market {
             list_price_age_s: 0,
             spot: None,
         }
+    }
+}
+
+/// Hardware of a type; `None` where it is not known.
+fn facts_of<'l>(
+    listing: &'l Listing,
+    instance_type: &str,
+) -> Option<&'l plimsoll_ec2_facts::InstanceType> {
+    match &listing.types {
+        Some(types) => types.get(instance_type).map(|own| &own.facts),
+        None => plimsoll_ec2_facts::instance_type(instance_type),
     }
 }
 
@@ -100,7 +114,9 @@ impl ServedClass {
             .iter()
             .map(image)
             .collect::<Result<Vec<_>, _>>()?;
-        let sold = sold(&found, market, room.clone(), &images)?;
+        let listed = object.spec.network_interfaces.as_deref();
+        let boots = (images.as_slice(), listed.unwrap_or_default());
+        let sold = sold(&found, market, room.clone(), boots)?;
         Ok(Self {
             hash: hash::hash(&object.spec, family, ca_bundle),
             catalogue: Arc::new(sold),
@@ -140,10 +156,7 @@ impl ServedClass {
 
     /// Room on a node of a type, as its catalogue was reckoned; `None` where it is not known.
     pub fn room_of(&self, instance_type: &str) -> Option<NodeRoom> {
-        let facts = match &self.listing.types {
-            Some(types) => &types.get(instance_type)?.facts,
-            None => plimsoll_ec2_facts::instance_type(instance_type)?,
-        };
+        let facts = facts_of(&self.listing, instance_type)?;
         facts.room(&self.room).ok()
     }
 
@@ -164,10 +177,20 @@ impl ServedClass {
         reference(self.name())
     }
 
-    /// The image that a type boots: the first of the status that fits it; `None` where none does.
+    /// The image that a type boots: the first of the status that fits it; `None` where none does, or where the type has no place for the network
+    /// interfaces that the class lists.
     pub fn image_of(&self, instance_type: &InstanceType) -> Option<&str> {
-        image_of(&self.images, instance_type)
+        let listed = self.object.spec.network_interfaces.as_deref();
+        let name = instance_type.name.as_str();
+        let found = image_of(&self.images, instance_type);
+        found.filter(|_| has_place(&self.listing, name, listed.unwrap_or_default()))
     }
+}
+
+/// `true` if a type has a place for these network interfaces; any has one for none.
+fn has_place(listing: &Listing, instance_type: &str, interfaces: &[NetworkInterface]) -> bool {
+    let facts = facts_of(listing, instance_type);
+    interfaces.is_empty() || facts.is_some_and(|facts| have_place(interfaces, facts))
 }
 
 /// How pools and claims name a class.
@@ -206,12 +229,13 @@ fn image_of<'i>(
     images.iter().find(fits).map(|(id, _)| id.as_str())
 }
 
-/// The types of the region in those zones of the class's subnets that have them. Those without an image are there and cannot be had.
+/// The types of the region in those zones of the class's subnets that have them. Those without an image, or without a place for the network
+/// interfaces that the class lists, are there and cannot be had.
 fn sold(
     found: &Ec2NodeClassStatus,
     market: &Market,
     room: AllocatableSettings,
-    images: &[(String, Requirements)],
+    (images, interfaces): (&[(String, Requirements)], &[NetworkInterface]),
 ) -> Result<Catalogue, String> {
     let zones: BTreeSet<Zone> = found.subnets.iter().map(zone).collect();
     if zones.is_empty() {
@@ -234,7 +258,8 @@ fn sold(
     let listed = listed.with_provider(facts());
     let types = listed.types().iter().map(|own| {
         let mut own = InstanceType::clone(own);
-        if image_of(images, &own).is_none() {
+        let has_place = has_place(&market.listing, own.name.as_str(), interfaces);
+        if image_of(images, &own).is_none() || !has_place {
             for offering in &mut own.offerings {
                 offering.available = false;
             }

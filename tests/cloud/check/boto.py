@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Calls every operation of the cloud by boto3 and looks at what it reads.
+"""Calls every operation of the cloud by boto3, and fails where an answer is none that the service gives.
 
-Run it with a Python that has boto3 and the program, which it starts and ends itself:
+Requests are checked by the SDK before they are sent, and answers by the same models (strict.py). Run it with the Python that install.sh
+prints, and with the program, which it starts on a free port and ends itself:
 
-    python check/boto.py path/to/plimsoll-cloud
+    "$(check/install.sh)" check/boto.py path/to/plimsoll-cloud
 
 Without the program it takes the cloud that the environment names, which must be new.
 """
@@ -15,6 +16,8 @@ import subprocess
 import sys
 
 import boto3
+import strict
+from botocore import UNSIGNED
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
@@ -33,8 +36,10 @@ def start(program):
     return process
 
 
-def client(service):
-    return boto3.client(service, config=Config(retries={"max_attempts": 0}))
+def client(service, **settings):
+    made = boto3.client(service, config=Config(retries={"max_attempts": 0}, parameter_validation=True, **settings))
+    strict.watch(made)
+    return made
 
 
 def refused(code, status, call, **parameters):
@@ -211,11 +216,20 @@ def queue(sqs):
     sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
 
 
+def caller():
+    assert client("sts").get_caller_identity()["Account"] == "111122223333"
+    # Nobody signs the question for a role; no role of the cloud trusts this token, whose claims are {}.
+    role = {"RoleArn": "arn:aws:iam::111122223333:role/none", "RoleSessionName": "check"}
+    take = client("sts", signature_version=UNSIGNED).assume_role_with_web_identity
+    refused("InvalidIdentityToken", 400, take, WebIdentityToken="none", **role)
+    refused("AccessDenied", 403, take, WebIdentityToken="e30.e30.e30", **role)
+
+
 def main():
     process = start(sys.argv[1]) if len(sys.argv) > 1 else None
     try:
         ec2, iam = client("ec2"), client("iam")
-        assert client("sts").get_caller_identity()["Account"] == "111122223333"
+        caller()
         cluster = client("eks").describe_cluster(name=CLUSTER)["cluster"]
         assert cluster["kubernetesNetworkConfig"]["serviceIpv4Cidr"] == "10.100.0.0/16"
         refused("ResourceNotFoundException", 404, client("eks").describe_cluster, name="none")

@@ -63,6 +63,10 @@ pub enum Effect {
     Fails(Fault),
     /// The call does all that it was asked for, but its connection is closed before the answer.
     LosesAnswer,
+    /// The call does all that it was asked for, but its connection is closed amid the answer.
+    CutsAnswer,
+    /// The call does all that it was asked for, but half of the answer's text comes as if that were all of it.
+    HalvesAnswer,
     /// The call changes nothing and is never answered: for who is to die meanwhile.
     Holds,
     /// The call does all that it was asked for, and its answer never comes.
@@ -102,6 +106,16 @@ impl ScriptedFault {
     /// A lost answer for the next call of an operation.
     pub fn lost_answer(operation: &str) -> Self {
         Self::with(operation, Effect::LosesAnswer)
+    }
+
+    /// An answer that ends with its connection, amid its text, for the next call of an operation.
+    pub fn cut_answer(operation: &str) -> Self {
+        Self::with(operation, Effect::CutsAnswer)
+    }
+
+    /// An answer with half of its text for the next call of an operation.
+    pub fn halved_answer(operation: &str) -> Self {
+        Self::with(operation, Effect::HalvesAnswer)
     }
 
     /// The next call of an operation is held for good: before it is carried out, or after that.

@@ -17,6 +17,7 @@ mod iam;
 mod iam_policy;
 mod pricing;
 mod rate;
+mod sending;
 mod server;
 mod sqs;
 mod ssm;

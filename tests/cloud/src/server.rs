@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, Request, Response, StatusCode, header};
-use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::{Bytes, Incoming};
+use http_body_util::{BodyExt, Limited};
+use hyper::body::Incoming;
 use hyper::server::conn::http1::Builder;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -21,6 +21,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::call::{Call, Service};
 use crate::fault::{Effect, Fault};
+use crate::sending::{Lost, Sending, Sent};
 use crate::world::World;
 use crate::{ec2, eks, iam, iam_policy, pricing, sqs, ssm, sts, wire};
 
@@ -147,18 +148,6 @@ impl Shared {
     }
 }
 
-/// Answer that is not sent: its connection is closed instead.
-#[derive(Debug)]
-struct Lost;
-
-impl std::fmt::Display for Lost {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the answer is lost")
-    }
-}
-
-impl std::error::Error for Lost {}
-
 async fn serve(listener: TcpListener, shared: Arc<Shared>) {
     let mut connections: JoinSet<()> = JoinSet::new();
     loop {
@@ -191,21 +180,18 @@ struct Asked {
     started: SystemTime,
 }
 
-async fn answer(
-    request: Request<Incoming>,
-    shared: Arc<Shared>,
-) -> Result<Response<Full<Bytes>>, Lost> {
+async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Response<Sent>, Lost> {
     let started = SystemTime::now();
     let (head, body) = request.into_parts();
     let Ok(body) = Limited::new(body, MOST_BYTES).collect().await else {
         let words = "the request was cut or is too large";
-        return Ok(wire::plain(StatusCode::BAD_REQUEST, words));
+        return Sending::Whole.of(wire::plain(StatusCode::BAD_REQUEST, words));
     };
     let body = body.to_bytes();
     let signed = signed_for(&head.headers).or_else(|| sts::unsigned(&body));
     let Some((service, region)) = signed else {
         let words = "the request is signed for no service that is served here";
-        return Ok(wire::plain(StatusCode::FORBIDDEN, words));
+        return Sending::Whole.of(wire::plain(StatusCode::FORBIDDEN, words));
     };
     let (path, headers) = (head.uri.path(), &head.headers);
     let (operation, input) = wire::read(service, path, headers, &body);
@@ -219,13 +205,10 @@ async fn answer(
         host: host.to_owned(),
         started,
     };
-    let (answered, is_lost) = shared.answered(&asked).await;
+    let (answered, sending) = shared.answered(&asked).await;
     let response = wire::written(service, &asked.operation, &answered);
     shared.log(asked, &answered);
-    if is_lost {
-        return Err(Lost);
-    }
-    Ok(response)
+    sending.of(response)
 }
 
 fn signed_for(headers: &HeaderMap) -> Option<(Service, &str)> {
@@ -234,18 +217,18 @@ fn signed_for(headers: &HeaderMap) -> Option<(Service, &str)> {
 }
 
 impl Shared {
-    /// The answer, and `true` if it is to be lost.
-    async fn answered(&self, asked: &Asked) -> (Result<Value, Fault>, bool) {
+    /// The answer, and how much of it is to come.
+    async fn answered(&self, asked: &Asked) -> (Result<Value, Fault>, Sending) {
         let (operation, input) = (&*asked.operation, &asked.input);
         let effect = {
             let world = &mut self.lock().world;
             let named = ec2::texts(input, "InstanceId").len();
             if !world.take_tokens(operation, named) {
-                return (Err(Fault::throttled(asked.service)), false);
+                return (Err(Fault::throttled(asked.service)), Sending::Whole);
             }
             let signed = (asked.service, asked.region.as_str());
             if let Some(denied) = iam_policy::denial(world, signed, operation, input) {
-                return (Err(denied), false);
+                return (Err(denied), Sending::Whole);
             }
             let subjects = ec2::subjects(world, operation, input);
             world.take_fault(operation, |fault| {
@@ -258,15 +241,17 @@ impl Shared {
             })
         };
         match effect {
-            Some(Effect::Fails(fault)) => (Err(fault), false),
+            Some(Effect::Fails(fault)) => (Err(fault), Sending::Whole),
             Some(Effect::Holds) => self.hold().await,
             Some(Effect::HoldsAnswer) => {
                 // Whoever asked does not hear of an error either.
                 drop(self.act(asked).await);
                 self.hold().await
             }
-            Some(Effect::LosesAnswer) => (self.act(asked).await, true),
-            None => (self.act(asked).await, false),
+            Some(Effect::LosesAnswer) => (self.act(asked).await, Sending::Nothing),
+            Some(Effect::CutsAnswer) => (self.act(asked).await, Sending::Cut),
+            Some(Effect::HalvesAnswer) => (self.act(asked).await, Sending::Half),
+            None => (self.act(asked).await, Sending::Whole),
         }
     }
 

@@ -1,7 +1,6 @@
 //! Formats of the services: what a request asks for, and an answer as its service writes it.
 
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
-use http_body_util::Full;
 use hyper::body::Bytes;
 use serde_json::{Value, json};
 
@@ -40,7 +39,7 @@ pub(crate) fn written(
     service: Service,
     operation: &str,
     answered: &Result<Value, Fault>,
-) -> Response<Full<Bytes>> {
+) -> Response<Bytes> {
     let status = answered.as_ref().err().map_or(200, |fault| fault.status);
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let (kind, text) = match service {
@@ -57,7 +56,7 @@ pub(crate) fn written(
         Service::Sqs => ("application/x-amz-json-1.0", of_json(answered)),
         Service::Eks => ("application/json", of_json(answered)),
     };
-    let mut response = Response::new(Full::from(text));
+    let mut response = Response::new(Bytes::from(text));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
@@ -134,8 +133,8 @@ fn of_json(answered: &Result<Value, Fault>) -> String {
 }
 
 /// An answer to what is no request of a service.
-pub(crate) fn plain(status: StatusCode, words: &'static str) -> Response<Full<Bytes>> {
-    let mut response = Response::new(Full::from(words));
+pub(crate) fn plain(status: StatusCode, words: &'static str) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::from(words));
     *response.status_mut() = status;
     response
 }

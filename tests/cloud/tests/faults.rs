@@ -59,6 +59,28 @@ async fn a_lost_answer_is_of_a_call_that_happened() {
 }
 
 #[tokio::test]
+async fn half_of_an_answer_comes_as_if_it_were_all_or_before_its_connection_ends() {
+    for (fault, is_ended) in [
+        (ScriptedFault::halved_answer("CreateLaunchTemplate"), true),
+        (ScriptedFault::cut_answer("CreateLaunchTemplate"), false),
+    ] {
+        let cloud = cloud().await;
+        cloud.with(|world| world.faults.push(fault));
+        let told = ec2(&cloud, MAKE).await;
+        assert_eq!(told.status, 200);
+        assert!(
+            told.body.contains("<CreateLaunchTemplateResponse") && !told.body.contains("</Create"),
+            "{told:?}"
+        );
+        let length = format!("content-length: {}", told.body.len());
+        assert_eq!(told.head.contains(&length), is_ended, "{told:?}");
+        // Nobody says that a cut answer is at its end: its last chunk is missing.
+        assert!(!told.body.ends_with("0\r\n\r\n"), "{told:?}");
+        assert_eq!(cloud.with(|world| world.launch_templates.len()), 1);
+    }
+}
+
+#[tokio::test]
 async fn a_call_is_held_before_it_is_carried_out_or_after() {
     let cloud = cloud().await;
     for (number, is_carried_out) in [(1, false), (2, true)] {

@@ -2,6 +2,7 @@
 //!
 //! One thing that AWS does not say leaves the others as they are; what was found before stands until AWS says otherwise.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -152,14 +153,22 @@ impl<'a> Look<'a> {
         &self.class.spec
     }
 
+    /// The class as it is now: one that was changed asks anew.
+    fn key(&self) -> String {
+        let metadata = &self.class.metadata;
+        let uid = metadata.uid.as_deref().unwrap_or_default();
+        format!("{uid}-{}", metadata.generation.unwrap_or_default())
+    }
+
     fn unchanged(&mut self, error: CallError) -> Finding {
         unanswered(&mut self.failed, error)
     }
 
     async fn subnets(&mut self) -> Finding {
-        let mut found = Vec::new();
+        let (mut found, key) = (Vec::new(), self.key());
         for query in subnet_queries(&self.spec().subnet_selector_terms) {
-            match self.clients.subnets(&query).await {
+            let asked = self.clients.subnets_of(&key, &query, self.now);
+            match asked.await {
                 Ok(more) => found.extend(more),
                 // One that is named and is not there is one that is not found.
                 Err(error) if error.code == "InvalidSubnetID.NotFound" => {}
@@ -204,7 +213,7 @@ impl<'a> Look<'a> {
 
     async fn images(&mut self) -> Finding {
         let terms = &self.spec().ami_selector_terms;
-        let published = match self.published(terms).await {
+        let (published, latest) = match self.published(terms).await {
             Ok(published) => published,
             Err(finding) => return finding,
         };
@@ -212,13 +221,15 @@ impl<'a> Look<'a> {
             Ok(named) => named,
             Err(error) => return self.unchanged(error),
         };
-        let mut found = Vec::new();
+        let (mut found, key) = (Vec::new(), self.key());
         for query in queries(terms, published.keys().cloned().chain(named)) {
-            match self.clients.images(&query).await {
+            let asked = self.clients.images_of(&key, &query, &latest, self.now);
+            match asked.await {
                 Ok(more) => found.extend(more),
                 Err(error) => return self.unchanged(error),
             }
         }
+        self.clients.forget_outdated(&latest, &found, self.now);
         self.status.amis = images(found, &published, self.now);
         if self.status.amis.is_empty() {
             return nothing("AMINotFound", "image", "amiSelectorTerms", terms);
@@ -226,9 +237,12 @@ impl<'a> Look<'a> {
         Finding::Holds
     }
 
-    /// Images that aliases stand for.
-    async fn published(&mut self, terms: &[ImageTerm]) -> Result<Published, Finding> {
-        let mut published = Published::new();
+    /// Images that aliases stand for, and the names of parameters that may come to name others.
+    async fn published(
+        &mut self,
+        terms: &[ImageTerm],
+    ) -> Result<(Published, BTreeSet<String>), Finding> {
+        let (mut published, mut latest) = (Published::new(), BTreeSet::new());
         for alias in terms.iter().filter_map(|term| term.alias.as_ref()) {
             let own = parameters(alias, &self.cluster.kubernetes);
             let own = own.map_err(|error| {
@@ -238,22 +252,28 @@ impl<'a> Look<'a> {
                 )
             })?;
             for parameter in own {
-                match self.clients.parameter(&parameter.name).await {
-                    Ok(Some(id)) => published.entry(id).or_default().push(parameter.variant),
+                let value = self.clients.published_parameter(&parameter, self.now);
+                match value.await {
+                    Ok(Some(id)) => {
+                        published.entry(id).or_default().push(parameter.variant);
+                        if parameter.moves {
+                            latest.insert(parameter.name);
+                        }
+                    }
                     // A release need not have images of every variant.
                     Ok(None) => {}
                     Err(error) => return Err(self.unchanged(error)),
                 }
             }
         }
-        Ok(published)
+        Ok((published, latest))
     }
 
     /// Ids of images in parameters of the user's; one that is not there, or holds something else, names none.
     async fn named_by_parameters(&self, terms: &[ImageTerm]) -> Result<Vec<String>, CallError> {
         let mut ids = Vec::new();
         for name in terms.iter().filter_map(|term| term.ssm_parameter.as_ref()) {
-            let value = self.clients.parameter(name).await?;
+            let value = self.clients.own_parameter(name, self.now).await?;
             ids.extend(value.filter(|value| value.starts_with("ami-")));
         }
         Ok(ids)

@@ -8,6 +8,9 @@ use aws_sdk_ec2::error::{ProvideErrorMetadata, SdkError};
 use crate::credentials;
 use crate::error::ErrorClass;
 
+/// HTTP status of a request that took too long to come; others may send it for a call that was passed on.
+const TIMED_OUT: u16 = 408;
+
 /// A call that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallError {
@@ -17,7 +20,7 @@ pub struct CallError {
     pub code: String,
     /// Its message, or why no answer came.
     pub message: String,
-    /// HTTP status of the answer.
+    /// HTTP status of the answer; `None` where none came, or none that could be read: the call may have been carried out.
     pub status: Option<u16>,
 }
 
@@ -34,7 +37,7 @@ impl CallError {
                 Some(message) => message.to_owned(),
                 None => words(&error),
             },
-            status: error.raw_response().map(|answer| answer.status().as_u16()),
+            status: status(&error),
         }
     }
 
@@ -57,6 +60,38 @@ impl CallError {
     pub fn class(&self) -> ErrorClass {
         ErrorClass::of(&self.code, self.status)
     }
+
+    /// `true` where AWS has answered that it did not carry out the call.
+    pub fn is_refusal(&self) -> bool {
+        self.status
+            .is_some_and(|status| is_refusal(status, &self.code))
+    }
+}
+
+/// The status of an answer to a call that failed. A call whose answer was cut, or said by its status that all went well, may have been
+/// carried out.
+fn status<E>(error: &SdkError<E, HttpResponse>) -> Option<u16> {
+    let answer = match error {
+        SdkError::ResponseError(_) => None,
+        error => error.raw_response(),
+    };
+    let status = answer.map(|answer| answer.status().as_u16());
+    status.filter(|status| !(200..300).contains(status))
+}
+
+/// `true` for an answer by which AWS says that it did not carry out a call: the caller's mistake, with a code of AWS's, since whoever stands
+/// between may answer so for a call that was passed on; or too many requests.
+pub(super) fn is_refusal(status: u16, code: &str) -> bool {
+    let is_own = (400..500).contains(&status) && status != TIMED_OUT && !code.is_empty();
+    is_own || ErrorClass::of(code, None) == ErrorClass::Throttled
+}
+
+/// The code in the text of an error of EC2.
+pub(super) fn code_of(body: Option<&[u8]>) -> Option<String> {
+    let text = String::from_utf8_lossy(body.unwrap_or_default());
+    let (_, rest) = text.split_once("<Code>")?;
+    let (code, _) = rest.split_once("</Code>")?;
+    Some(code.to_owned())
 }
 
 /// An error and its causes on one line, each told once.
@@ -126,6 +161,25 @@ mod tests {
         ] {
             assert_eq!(plain(shown).as_deref(), told, "{shown}");
         }
+    }
+
+    #[test]
+    fn only_an_answer_of_aws_own_says_that_a_call_was_not_carried_out() {
+        for (status, code, expected) in [
+            (400, "InvalidParameterValue", true),
+            (403, "UnauthorizedOperation", true),
+            (503, "RequestLimitExceeded", true),
+            (403, "", false),
+            (408, "RequestTimeout", false),
+            (500, "InternalError", false),
+            (502, "", false),
+            (200, "", false),
+        ] {
+            assert_eq!(is_refusal(status, code), expected, "{status} {code}");
+        }
+        let body = b"<Response><Errors><Error><Code>InternalError</Code></Error></Errors>";
+        assert_eq!(code_of(Some(body)).as_deref(), Some("InternalError"));
+        assert_eq!(code_of(Some(b"<html>")), None);
     }
 
     #[test]

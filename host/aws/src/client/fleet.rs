@@ -18,21 +18,26 @@ use plimsoll_api::kinds::Tags;
 use super::buckets::Urgency;
 use super::paced::Call;
 use super::template::tag_list;
-use super::{CallError, Clients};
+use super::{CallError, Clients, Doubt};
 use crate::error::{ErrorClass, launch_failure};
 use crate::launch::fleet::{FleetAnswer, FleetError, FleetInstance, FleetRequest, Override};
 
 pub(super) const ACTION: &str = "ec2:CreateFleet";
 
 impl Clients {
-    /// Gets instances. Asked again with the same token it answers the same.
-    pub async fn create_fleet(&self, request: &FleetRequest) -> Result<FleetAnswer, CallError> {
+    /// Gets instances. Asked again with the same token it answers the same. Where it fails in doubt, it may have given them all the same.
+    pub(crate) async fn create_fleet(
+        &self,
+        request: &FleetRequest,
+        doubt: &Doubt,
+    ) -> Result<FleetAnswer, CallError> {
         let (create, mut sent) = (self.fleet_call(request), Instant::now());
         let call = Call::new(ACTION, Urgency::Launch);
         let asked = self.paced(call, || {
             // Its turn has come.
             sent = Instant::now();
-            create.clone().send()
+            let create = create.clone().customize();
+            create.interceptor(doubt.clone()).send()
         });
         let answer = read(asked.await?);
         if answer.errors.iter().any(is_throttled) {
@@ -110,6 +115,7 @@ fn read(answer: CreateFleetOutput) -> FleetAnswer {
             id,
             instance_type: instance_type.clone().unwrap_or_else(|| type_of(&overrides)),
             zone: overrides.availability_zone.clone().unwrap_or_default(),
+            subnet: overrides.subnet_id.clone(),
             image: overrides.image_id.clone(),
         })
     });
@@ -120,6 +126,7 @@ fn read(answer: CreateFleetOutput) -> FleetAnswer {
             message: error.error_message.unwrap_or_default(),
             instance_type: type_of(&overrides),
             zone: overrides.availability_zone.unwrap_or_default(),
+            subnet: overrides.subnet_id.unwrap_or_default(),
         }
     });
     FleetAnswer {

@@ -64,6 +64,18 @@ impl Clients {
         Ok(found.into_iter().filter_map(read).collect())
     }
 
+    /// Those of these instances that there are, by their ids.
+    pub(crate) async fn instances_named(&self, ids: &[String]) -> Result<Vec<Instance>, CallError> {
+        let mut found = Vec::new();
+        for ids in ids.chunks(READ) {
+            let by_id = Filter::builder().name("instance-id");
+            let by_id = by_id.set_values(Some(ids.to_vec())).build();
+            let call = Call::read(DESCRIBE);
+            found.extend(self.described(call, vec![by_id, state_filter()]).await?);
+        }
+        Ok(found.into_iter().filter_map(read).collect())
+    }
+
     /// One instance; `None` where it is no more. Those who ask at once, and are as urgent, are answered by one call.
     pub async fn instance(
         &self,
@@ -281,6 +293,13 @@ fn read(instance: Described) -> Option<Instance> {
             .into_iter()
             .filter_map(|group| group.group_id)
             .collect(),
+        efa: instance
+            .network_interfaces
+            .unwrap_or_default()
+            .iter()
+            .filter(|own| matches!(own.interface_type(), Some("efa" | "efa-only")))
+            .map(|_| 1)
+            .sum(),
         launched: instance
             .launch_time
             .and_then(|time| time.to_millis().ok())

@@ -2,6 +2,7 @@
 
 mod batch;
 mod buckets;
+mod doubt;
 mod dry_run;
 mod failure;
 mod fleet;
@@ -17,6 +18,7 @@ mod prices;
 mod queue;
 mod template;
 mod types;
+mod whole;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,14 +33,18 @@ pub use failure::CallError;
 pub(crate) use queue::{Deletion, Queue, Received};
 
 pub(crate) use buckets::Urgency;
+pub(crate) use doubt::Doubt;
 
 use self::buckets::Buckets;
 use self::instances::{Ends, Reads};
 use self::kept_profiles::KeptProfiles;
 use self::paced::{Call, ThrottledIsNotRetried};
+use self::whole::WholeAnswers;
 
 use crate::error::ErrorClass;
+use crate::launch::addresses::Addresses;
 use crate::list_prices::endpoint_region;
+use crate::resolve::kept::{KeptAnswers, RefreshIntervals};
 
 /// The longest that a call may take, retries and all: the incumbent's.
 const LONGEST: Duration = Duration::from_mins(4);
@@ -59,6 +65,8 @@ pub struct Clients {
     ends: Arc<Ends>,
     buckets: Arc<Buckets>,
     kept_profiles: Arc<KeptProfiles>,
+    kept: Arc<KeptAnswers>,
+    addresses: Arc<Addresses>,
 }
 
 /// Why there are no clients.
@@ -112,6 +120,7 @@ impl Clients {
     pub(crate) fn new(config: &SdkConfig, region: String) -> Self {
         let ec2 = aws_sdk_ec2::config::Builder::from(config);
         let ec2 = ec2.retry_classifier(ThrottledIsNotRetried);
+        let ec2 = ec2.interceptor(WholeAnswers);
         let pricing = aws_sdk_pricing::config::Builder::from(config);
         let pricing = pricing.region(Region::new(endpoint_region(&region)));
         Self {
@@ -127,12 +136,28 @@ impl Clients {
             ends: Arc::default(),
             buckets: Arc::default(),
             kept_profiles: Arc::default(),
+            kept: Arc::default(),
+            addresses: Arc::default(),
+        }
+    }
+
+    /// The same with other times between two questions; nothing is known yet.
+    #[must_use]
+    pub fn with_intervals(self, intervals: RefreshIntervals) -> Self {
+        Self {
+            kept: Arc::new(KeptAnswers::new(intervals)),
+            ..self
         }
     }
 
     /// The region.
     pub fn region(&self) -> &str {
         &self.region
+    }
+
+    /// Free addresses of subnets.
+    pub(crate) fn addresses(&self) -> &Addresses {
+        &self.addresses
     }
 
     /// One call that changes nothing, to see that there are credentials and rights.
@@ -150,6 +175,13 @@ impl Clients {
         let asked = self.eks.describe_cluster().name(cluster).send().await;
         let answer = asked.map_err(CallError::of("eks:DescribeCluster"))?;
         Ok(answer.cluster.and_then(|cluster| cluster.endpoint))
+    }
+
+    /// Version of Kubernetes of a cluster, such as `1.36`; `None` where EKS does not say.
+    pub async fn kubernetes_version(&self, cluster: &str) -> Result<Option<String>, CallError> {
+        let asked = self.eks.describe_cluster().name(cluster).send().await;
+        let answer = asked.map_err(CallError::of("eks:DescribeCluster"))?;
+        Ok(answer.cluster.and_then(|cluster| cluster.version))
     }
 
     /// Addresses of the services of a cluster, IPv4 before IPv6; `None` where EKS does not say.

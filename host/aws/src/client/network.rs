@@ -1,6 +1,7 @@
 //! Subnets and security groups.
 
 use aws_sdk_ec2::types::Filter;
+use k8s_openapi::jiff::Timestamp;
 use plimsoll_api::kinds::FoundSecurityGroup;
 
 use super::paced::Call;
@@ -23,8 +24,22 @@ pub(super) fn filters(query: &Query) -> Vec<Filter> {
 }
 
 impl Clients {
-    /// Subnets that a query finds.
-    pub async fn subnets(&self, query: &Query) -> Result<Vec<Subnet>, CallError> {
+    /// Subnets that a query of a class finds; what was answered lately is not asked again.
+    pub(crate) async fn subnets_of(
+        &self,
+        class: &str,
+        query: &Query,
+        now: Timestamp,
+    ) -> Result<Vec<Subnet>, CallError> {
+        if let Some(known) = self.kept.subnets(class, query, now) {
+            return Ok(known);
+        }
+        let found = self.subnets(query).await?;
+        self.kept.keep_subnets((class, query), &found, now);
+        Ok(found)
+    }
+
+    async fn subnets(&self, query: &Query) -> Result<Vec<Subnet>, CallError> {
         let ask = self.ec2.describe_subnets().max_results(PAGE);
         let ask = ask.set_filters(Some(filters(query)));
         let pages = self.pages(
@@ -42,7 +57,12 @@ impl Clients {
                 free_addresses: subnet.available_ip_address_count.unwrap_or_default(),
             })
         };
-        Ok(found.filter_map(read).collect())
+        let found: Vec<Subnet> = found.filter_map(read).collect();
+        for subnet in &found {
+            self.addresses
+                .told(&subnet.id, subnet.free_addresses.into());
+        }
+        Ok(found)
     }
 
     /// Security groups that a query finds.

@@ -9,6 +9,7 @@ use aws_sdk_ec2::config::retry::{ClassifyRetry, RetryAction};
 use aws_sdk_ec2::error::{ProvideErrorMetadata, SdkError};
 
 use super::buckets::Urgency;
+use super::failure::code_of;
 use super::{CallError, Clients};
 use crate::error::ErrorClass;
 
@@ -145,11 +146,8 @@ pub(super) struct ThrottledIsNotRetried;
 impl ClassifyRetry for ThrottledIsNotRetried {
     fn classify_retry(&self, context: &InterceptorContext) -> RetryAction {
         let body = context.response().and_then(|answer| answer.body().bytes());
-        let text = String::from_utf8_lossy(body.unwrap_or_default());
-        let code = text.split_once("<Code>");
-        let code = code.and_then(|(_, rest)| rest.split_once("</Code>"));
-        match code {
-            Some((code, _)) if ErrorClass::of(code, None) == ErrorClass::Throttled => {
+        match code_of(body) {
+            Some(code) if ErrorClass::of(&code, None) == ErrorClass::Throttled => {
                 RetryAction::RetryForbidden
             }
             _ => RetryAction::NoActionIndicated,

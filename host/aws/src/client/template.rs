@@ -1,8 +1,10 @@
 //! Launch templates.
 
 use aws_sdk_ec2::types::{
-    CapacityReservationPreference, Filter, LaunchTemplateBlockDeviceMappingRequest as DiskRequest,
+    CapacityReservationPreference, ConnectionTrackingSpecificationRequest as TrackingRequest,
+    Filter, LaunchTemplateBlockDeviceMappingRequest as DiskRequest,
     LaunchTemplateCapacityReservationSpecificationRequest as ReservationRequest,
+    LaunchTemplateCpuOptionsRequest as CpuRequest,
     LaunchTemplateEbsBlockDeviceRequest as VolumeRequest,
     LaunchTemplateEnclaveOptionsRequest as EnclaveRequest,
     LaunchTemplateHttpTokensState as TokensState,
@@ -14,8 +16,9 @@ use aws_sdk_ec2::types::{
     LaunchTemplateInstanceNetworkInterfaceSpecificationRequest as InterfaceRequest,
     LaunchTemplatePlacementRequest as PlacementRequest,
     LaunchTemplateTagSpecificationRequest as TagsRequest,
-    LaunchTemplatesMonitoringRequest as MonitoringRequest, RequestLaunchTemplateData, ResourceType,
-    Tag, TagSpecification, Tenancy, VolumeType,
+    LaunchTemplatesMonitoringRequest as MonitoringRequest,
+    NestedVirtualizationSpecification as NestedVirtualization, RequestLaunchTemplateData,
+    ResourceType, Tag, TagSpecification, Tenancy, VolumeType,
 };
 use plimsoll_api::kinds::{MetadataOptions, Tags};
 
@@ -23,7 +26,7 @@ use super::buckets::Urgency;
 use super::paced::Call;
 use super::{CallError, Clients};
 use crate::error::ErrorClass;
-use crate::launch::template::{Disk, LaunchTemplate};
+use crate::launch::template::{Disk, Interface, LaunchTemplate};
 
 /// Entries of a list at once: the incumbent's.
 const PAGE: i32 = 200;
@@ -55,7 +58,7 @@ impl Clients {
             .create_launch_template()
             .launch_template_name(&name);
         let create = create
-            .launch_template_data(data(template))
+            .launch_template_data(data(template, &self.region))
             .tag_specifications(own);
         let call = Call::new("ec2:CreateLaunchTemplate", Urgency::Launch);
         match self.paced(call, || create.clone().send()).await {
@@ -100,7 +103,7 @@ impl Clients {
     }
 }
 
-fn data(template: &LaunchTemplate) -> RequestLaunchTemplateData {
+fn data(template: &LaunchTemplate, region: &str) -> RequestLaunchTemplateData {
     let mut kinds = vec![ResourceType::NetworkInterface];
     if template.is_spot {
         kinds.push(ResourceType::SpotInstancesRequest);
@@ -112,11 +115,8 @@ fn data(template: &LaunchTemplate) -> RequestLaunchTemplateData {
             .set_tags(tags)
             .build()
     };
-    let interface = InterfaceRequest::builder()
-        .device_index(0)
-        .set_groups(Some(template.security_groups.clone()))
-        .set_associate_public_ip_address(template.public_address)
-        .build();
+    let interfaces = template.interfaces.iter();
+    let interfaces = interfaces.map(|own| interface(own, template)).collect();
     let tenancy = if template.is_dedicated {
         Tenancy::Dedicated
     } else {
@@ -133,7 +133,7 @@ fn data(template: &LaunchTemplate) -> RequestLaunchTemplateData {
                 .build(),
         )
         .set_block_device_mappings((!disks.is_empty()).then_some(disks))
-        .metadata_options(metadata(&template.metadata))
+        .metadata_options(metadata(&template.metadata, region))
         .enclave_options(EnclaveRequest::builder().enabled(false).build())
         .placement(PlacementRequest::builder().tenancy(tenancy).build())
         .capacity_reservation_specification(
@@ -141,8 +141,36 @@ fn data(template: &LaunchTemplate) -> RequestLaunchTemplateData {
                 .capacity_reservation_preference(CapacityReservationPreference::None)
                 .build(),
         )
-        .network_interfaces(interface)
+        .set_network_interfaces(Some(interfaces))
+        .set_cpu_options(template.nested_virtualization.as_deref().map(|own| {
+            CpuRequest::builder()
+                .nested_virtualization(NestedVirtualization::from(own))
+                .build()
+        }))
         .set_tag_specifications(Some(kinds.into_iter().map(tags).collect()))
+        .build()
+}
+
+/// One for EFA alone has no addresses, and nothing that concerns them.
+fn interface(own: &Interface, template: &LaunchTemplate) -> InterfaceRequest {
+    let request = InterfaceRequest::builder()
+        .set_network_card_index(own.card)
+        .device_index(own.device)
+        .set_interface_type(own.kind.clone())
+        .set_groups(Some(template.security_groups.clone()));
+    if !own.has_addresses() {
+        return request.build();
+    }
+    let tracking = template.tracking.as_ref().map(|own| {
+        TrackingRequest::builder()
+            .set_tcp_established_timeout(own.tcp_established_timeout)
+            .set_udp_stream_timeout(own.udp_stream_timeout)
+            .set_udp_timeout(own.udp_timeout)
+            .build()
+    });
+    request
+        .set_associate_public_ip_address(template.public_address)
+        .set_connection_tracking_specification(tracking)
         .build()
 }
 
@@ -171,7 +199,9 @@ fn positive(number: i64) -> Option<i32> {
     i32::try_from(number).ok().filter(|number| *number > 0)
 }
 
-fn metadata(options: &MetadataOptions) -> MetadataRequest {
+/// The settings of the metadata service. Isolated regions know no setting of IPv6, and refuse a request that has it.
+fn metadata(options: &MetadataOptions, region: &str) -> MetadataRequest {
+    let is_isolated = region.starts_with("us-iso");
     let hops = options.http_put_response_hop_limit;
     MetadataRequest::builder()
         .set_http_endpoint(options.http_endpoint.as_deref().map(EndpointState::from))
@@ -179,6 +209,7 @@ fn metadata(options: &MetadataOptions) -> MetadataRequest {
             options
                 .http_protocol_ipv6
                 .as_deref()
+                .filter(|_| !is_isolated)
                 .map(ProtocolIpv6::from),
         )
         .set_http_put_response_hop_limit(hops.and_then(positive))

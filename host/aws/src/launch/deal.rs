@@ -12,23 +12,48 @@ use plimsoll_core::plan::LaunchOption;
 use super::fleet::FleetError;
 use crate::error::{ErrorClass, launch_failure};
 
-/// The shares of claims in a launch that EC2 has answered, bought in one of these ways, of a class that sells these types. `instances` are
-/// all that the launch gave, ever.
+/// Something that errors of a fleet are read by, beside the request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Supply<'s> {
+    /// What all classes sell.
+    pub(crate) sold: Vec<&'s Catalogue>,
+    /// Zones of the class in which a subnet has addresses, as far as is known.
+    pub(crate) with_addresses: BTreeSet<&'s str>,
+}
+
+impl Supply<'_> {
+    /// `true` for an error that the next launch will not have, since it goes into another subnet of the zone.
+    fn has_another_subnet(&self, error: &FleetError) -> bool {
+        error.is_about_addresses() && self.with_addresses.contains(error.zone.as_str())
+    }
+
+    /// All spot offerings, of every class.
+    fn spot(&self) -> impl Iterator<Item = OfferingKey> {
+        let types = self.sold.iter().flat_map(|sold| sold.types());
+        types.flat_map(|own| {
+            let spot = own.offerings.iter();
+            let spot = spot.filter(|offering| offering.capacity_type == CapacityType::Spot);
+            spot.map(|offering| OfferingKey::of(own, offering))
+        })
+    }
+}
+
+/// The shares of claims in a launch that EC2 has answered, bought in one of these ways. `instances` are all that the launch gave, ever.
 pub(crate) fn dealt(
     request: &LaunchRequest,
     options: &[LaunchOption],
-    sold: &Catalogue,
+    supply: &Supply<'_>,
     instances: Vec<LaunchedInstance>,
     errors: &[FleetError],
 ) -> LaunchAnswer {
-    let mut exhausted = exhausted(errors, options);
+    let mut exhausted = exhausted(errors, request, options, supply);
     if errors.iter().any(is_spot_role_missing) {
-        exhausted.extend(spot_of(sold));
+        exhausted.extend(supply.spot());
     }
     let mut free = free(request, instances);
     let claims = request.claims.iter().map(|_| match free.next() {
         Some(instance) => ClaimLaunch::Instance(Box::new(instance)),
-        None => ClaimLaunch::Refused(refusal(errors, options, &exhausted)),
+        None => ClaimLaunch::Refused(refusal(errors, options, supply, &exhausted)),
     });
     LaunchAnswer {
         claims: claims.collect(),
@@ -65,15 +90,6 @@ fn is_spot_role_missing(error: &FleetError) -> bool {
     ErrorClass::of(&error.code, None) == ErrorClass::SpotRoleMissing
 }
 
-/// All spot offerings of a class.
-fn spot_of(sold: &Catalogue) -> impl Iterator<Item = OfferingKey> {
-    sold.types().iter().flat_map(|own| {
-        let spot = own.offerings.iter();
-        let spot = spot.filter(|offering| offering.capacity_type == CapacityType::Spot);
-        spot.map(|offering| OfferingKey::of(own, offering))
-    })
-}
-
 /// `true` for an error that another offering may not have.
 fn is_out_of_stock(error: &FleetError) -> bool {
     matches!(
@@ -82,28 +98,55 @@ fn is_out_of_stock(error: &FleetError) -> bool {
     )
 }
 
-/// Offerings that EC2 says there are none of.
-fn exhausted(errors: &[FleetError], options: &[LaunchOption]) -> BTreeSet<OfferingKey> {
+fn is_throttled(error: &FleetError) -> bool {
+    ErrorClass::of(&error.code, None) == ErrorClass::Throttled
+}
+
+/// Offerings that EC2 says there are none of. Where no subnet of a zone has addresses, all that was asked for there is among them; where another
+/// has some, nothing is.
+fn exhausted(
+    errors: &[FleetError],
+    request: &LaunchRequest,
+    options: &[LaunchOption],
+    supply: &Supply<'_>,
+) -> BTreeSet<OfferingKey> {
     let Some(first) = options.first() else {
         return BTreeSet::new();
     };
     let out = errors.iter().filter(|error| is_out_of_stock(error));
-    out.filter_map(|error| error.offering(first.capacity_type))
-        .collect()
+    let out = out.filter(|error| !supply.has_another_subnet(error));
+    let mut exhausted = BTreeSet::new();
+    for error in out {
+        exhausted.extend(error.offering(first.capacity_type));
+        if error.is_about_addresses() {
+            let there = request.options.iter();
+            let there = there.filter(|option| *option.zone == *error.zone);
+            exhausted.extend(there.map(LaunchOption::offering));
+        }
+    }
+    exhausted
 }
 
-/// Why a claim got nothing: something is wrong that another offering does not cure, or nothing was to be had, of whatever was asked for where
-/// EC2 does not say of what.
+/// Why a claim got nothing: something is wrong that another offering does not cure, or EC2 has had no time for it, or nothing was to be had, of
+/// whatever was asked for where EC2 does not say of what.
 fn refusal(
     errors: &[FleetError],
     options: &[LaunchOption],
+    supply: &Supply<'_>,
     exhausted: &BTreeSet<OfferingKey>,
 ) -> Reason {
     let words = |error: &FleetError| launch_failure(&error.code, &error.message).sentence;
-    if let Some(error) = errors.iter().find(|error| !is_out_of_stock(error)) {
+    let is_wrong = |error: &&FleetError| !is_out_of_stock(error) && !is_throttled(error);
+    if let Some(error) = errors.iter().find(is_wrong) {
         return Reason::Other(words(error));
     }
-    let offerings = if exhausted.is_empty() {
+    if errors.iter().any(is_throttled) {
+        return Reason::Throttled(None);
+    }
+    let only_there = |error: &FleetError| supply.has_another_subnet(error);
+    let offerings = if !errors.is_empty() && errors.iter().all(only_there) {
+        Vec::new()
+    } else if exhausted.is_empty() {
         options.iter().map(LaunchOption::offering).collect()
     } else {
         exhausted.iter().cloned().collect()
@@ -134,6 +177,11 @@ mod tests {
 
     /// The answer to a claim that got nothing, where EC2 answered with these errors: code, type, zone.
     fn answered(errors: &[(&str, &str, &str)]) -> LaunchAnswer {
+        answered_with(errors, &[])
+    }
+
+    /// The same where a subnet in these zones has addresses.
+    fn answered_with(errors: &[(&str, &str, &str)], zones: &[&str]) -> LaunchAnswer {
         let errors: Vec<FleetError> = errors
             .iter()
             .map(|(code, instance_type, zone)| FleetError {
@@ -141,6 +189,7 @@ mod tests {
                 message: String::new(),
                 instance_type: (*instance_type).to_owned(),
                 zone: (*zone).to_owned(),
+                subnet: String::new(),
             })
             .collect();
         let options = vec![
@@ -149,17 +198,28 @@ mod tests {
         ];
         let request = sample::request(&["a"], options.clone());
         let class = sample::class(&json!({}));
-        dealt(&request, &options, &class.catalogue, Vec::new(), &errors)
+        let supply = Supply {
+            sold: vec![&*class.catalogue],
+            with_addresses: zones.iter().copied().collect(),
+        };
+        dealt(&request, &options, &supply, Vec::new(), &errors)
     }
 
-    /// Why it did not: the reason, the types of which there were none, and the words.
+    /// Why it did not: the types of which there were none, and the words.
     fn refused(errors: &[(&str, &str, &str)]) -> (Vec<String>, String) {
-        match answered(errors).claims.pop() {
+        told(answered(errors))
+    }
+
+    fn told(mut answer: LaunchAnswer) -> (Vec<String>, String) {
+        match answer.claims.pop() {
             Some(ClaimLaunch::Refused(Reason::InsufficientCapacity { offerings, because })) => {
                 let types = offerings.iter().map(|own| own.instance_type.to_string());
                 (types.collect(), because.unwrap_or_default())
             }
             Some(ClaimLaunch::Refused(Reason::Other(words))) => (Vec::new(), words),
+            Some(ClaimLaunch::Refused(Reason::Throttled(None))) => {
+                (Vec::new(), "throttled".to_owned())
+            }
             other => unreachable!("{other:?}"),
         }
     }
@@ -182,6 +242,36 @@ mod tests {
         let (types, words) = refused(&[out, quota]);
         assert_eq!(types, ["m7g.large", "m7i.large"]);
         assert!(words.starts_with("VcpuLimitExceeded"), "{words}");
+    }
+
+    #[test]
+    fn a_fleet_that_is_throttled_is_no_failure_and_says_nothing_of_what_there_is() {
+        let throttled = ("RequestLimitExceeded", "m7i.large", "us-east-1a");
+        let out = ("UnfulfillableCapacity", "m7g.large", "us-east-1b");
+        let wrong = ("InvalidAMIID.NotFound", "m7i.large", "us-east-1a");
+        assert_eq!(refused(&[throttled]), (Vec::new(), "throttled".to_owned()));
+        let answer = answered(&[out, throttled]);
+        assert_eq!(answer.exhausted.len(), 1, "what is out is out");
+        assert_eq!(told(answer).1, "throttled");
+        let (_, words) = refused(&[throttled, wrong]);
+        assert!(words.starts_with("InvalidAMIID.NotFound"), "{words}");
+    }
+
+    #[test]
+    fn a_zone_is_out_of_addresses_once_all_its_subnets_are() {
+        let short = (
+            "InsufficientFreeAddressesInSubnet",
+            "m7i.large",
+            "us-east-1a",
+        );
+        let answer = answered_with(&[short], &["us-east-1a", "us-east-1b"]);
+        assert_eq!(answer.exhausted, []);
+        let (types, words) = told(answer);
+        assert_eq!(types, [""; 0]);
+        assert!(words.starts_with("InsufficientFreeAddresses"), "{words}");
+        let answer = answered_with(&[short], &["us-east-1b"]);
+        let zones: Vec<&str> = answer.exhausted.iter().map(|own| &*own.zone).collect();
+        assert_eq!(zones, ["us-east-1a"]);
     }
 
     #[test]

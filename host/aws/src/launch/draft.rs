@@ -15,16 +15,18 @@ use plimsoll_core::plan::LaunchOption;
 use plimsoll_core::resources::{ResourceName, Resources};
 use serde_json::{Value, json};
 
-use super::fleet::{FleetRequest, Override, is_by_price, of_one_kind, priority, subnet_by_zone};
-use super::template::{LaunchTemplate, disks, is_spot, metadata};
+use super::fleet::{FleetRequest, Override, is_by_price, of_one_kind, priority};
+use super::template::{LaunchTemplate, disks, interfaces, is_spot, listed, metadata};
 use crate::class::family::Family;
 use crate::class::tags;
-use crate::instance::is_dedicated;
+use crate::instance::{efa, is_dedicated};
 use crate::served::ServedClass;
 use crate::user_data::{ClusterAccess, NodeSetup, UserDataError, user_data};
 
 /// Taint of a node until it is registered: the controller takes it away.
 const UNREGISTERED: &str = "karpenter.sh/unregistered";
+/// Most ways to buy that EC2 takes in one request.
+const MOST_OVERRIDES: usize = 300;
 /// Label by which a node's own taints are left to the controller.
 const DO_NOT_SYNC_TAINTS: &str = "karpenter.sh/do-not-sync-taints";
 
@@ -39,19 +41,38 @@ pub(crate) struct Draft {
     pub keeps_order: bool,
     /// Tags of all that is launched.
     pub tags: Tags,
+    /// Addresses that an instance will need at least, by subnet.
+    pub addresses: BTreeMap<String, i64>,
+    /// Network interfaces of type EFA that an instance gets, by its type; types that get none are left out.
+    pub efa: BTreeMap<String, u32>,
 }
 
 /// What a type decides in a template.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Group {
     image: String,
+    /// Network interfaces of type EFA.
+    efa: u32,
     pods: i64,
     kube_reserved: Resources,
     system_reserved: Resources,
 }
 
-/// The launch of claims that are alike, of a class that is ready. A refusal where there is nothing that could be asked for.
+/// The launch of claims that are alike, of a class that is ready, into the first subnet of each zone. A refusal where there is nothing that
+/// could be asked for.
 pub(crate) fn draft(
+    class: &ServedClass,
+    cluster: &ClusterAccess,
+    request: &LaunchRequest,
+) -> Result<Draft, Reason> {
+    let subnets = class.status().subnets.iter().rev();
+    let subnets = subnets.map(|own| (own.zone.as_str(), own.id.as_str()));
+    draft_into(&subnets.collect(), class, cluster, request)
+}
+
+/// The same into these subnets, by zone.
+pub(crate) fn draft_into(
+    subnets: &BTreeMap<&str, &str>,
     class: &ServedClass,
     cluster: &ClusterAccess,
     request: &LaunchRequest,
@@ -62,14 +83,22 @@ pub(crate) fn draft(
     let (options, capacity_type) = of_one_kind(&request.options);
     let tags = tags_of(class, cluster, claim, request.batch.token.as_str())?;
     let keeps_order = !is_by_price(options);
-    let subnets = subnet_by_zone(&class.status().subnets);
+    let uses_efa = request.claims.iter().any(|claim| asks_for_efa(claim));
     let mut groups: BTreeMap<Group, Vec<Override>> = BTreeMap::new();
-    for (number, option) in options.iter().enumerate() {
+    let (mut addresses, mut efa) = (BTreeMap::new(), BTreeMap::new());
+    let ways = options.iter().enumerate().filter_map(|(number, option)| {
+        let subnet = subnets.get(&*option.zone)?;
+        let group = group(class, option.instance_type.as_str(), uses_efa)?;
+        Some((number, option, subnet, group))
+    });
+    for (number, option, subnet, group) in ways.take(MOST_OVERRIDES) {
         let name = option.instance_type.as_str();
-        let subnet = subnets.get(&*option.zone);
-        let (Some(subnet), Some(group)) = (subnet, group(class, name)) else {
-            continue;
-        };
+        let least = addresses.entry((*subnet).to_owned());
+        let least = least.or_insert(group.pods);
+        *least = group.pods.min(*least);
+        if group.efa > 0 {
+            efa.insert(name.to_owned(), group.efa);
+        }
         let way = Override {
             instance_type: name.to_owned(),
             subnet: (*subnet).to_owned(),
@@ -93,7 +122,14 @@ pub(crate) fn draft(
         capacity_type,
         keeps_order,
         tags,
+        addresses,
+        efa,
     })
+}
+
+/// `true` for a claim whose pods ask for EFA.
+fn asks_for_efa(claim: &NodeClaim) -> bool {
+    claim.requests.get(&efa()) > 0
 }
 
 impl Draft {
@@ -137,11 +173,18 @@ fn tags_of(
 }
 
 /// What a type decides; `None` where it has no image, or its room is not known.
-fn group(class: &ServedClass, name: &str) -> Option<Group> {
+fn group(class: &ServedClass, name: &str, uses_efa: bool) -> Option<Group> {
     let image = class.image_of(class.catalogue.get(name)?)?;
     let room = class.room_of(name)?;
+    let most = room.capacity.get(&efa());
+    let lists_interfaces = listed(class.object.spec.network_interfaces.as_ref()).is_some();
     Some(Group {
         image: image.to_owned(),
+        efa: if uses_efa || lists_interfaces {
+            u32::try_from(most).unwrap_or(0)
+        } else {
+            0
+        },
         pods: room.capacity.get(&ResourceName::Pods),
         kube_reserved: room.overhead.kube_reserved,
         system_reserved: room.overhead.system_reserved,
@@ -170,7 +213,13 @@ fn template(
             .iter()
             .map(|own| own.id.clone())
             .collect(),
+        interfaces: interfaces(spec.network_interfaces.as_ref(), group.efa),
         public_address: spec.associate_public_ip_address,
+        tracking: spec.connection_tracking.clone(),
+        nested_virtualization: spec
+            .cpu_options
+            .as_ref()
+            .and_then(|own| own.nested_virtualization.clone()),
         disks: disks(
             spec.block_device_mappings.as_deref(),
             class.family != Family::Custom,

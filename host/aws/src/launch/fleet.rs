@@ -1,15 +1,13 @@
 //! Fleet requests: one call for all claims of a launch, spot or on demand and never both.
 
-use std::collections::BTreeMap;
-
-use plimsoll_api::kinds::{FoundSubnet, Tags};
+use plimsoll_api::kinds::Tags;
 use plimsoll_core::catalogue::{CapacityType, OfferingKey};
 use plimsoll_core::plan::LaunchOption;
 use plimsoll_core::units::PricePerHour;
 
 /// A call for instances, all at once.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FleetRequest {
+pub(crate) struct FleetRequest {
     /// The call's identity: with the same it gives the same instances.
     pub token: String,
     /// Instances that are asked for.
@@ -28,7 +26,7 @@ pub struct FleetRequest {
 
 /// A way to buy: a type in a subnet.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Override {
+pub(crate) struct Override {
     /// The type.
     pub instance_type: String,
     /// The subnet.
@@ -59,15 +57,6 @@ pub(crate) fn is_by_price(options: &[LaunchOption]) -> bool {
     options.is_sorted_by_key(|option| option.list_price)
 }
 
-/// The subnet for each zone: of several the one that the class's status has first, with most free addresses.
-pub(crate) fn subnet_by_zone(subnets: &[FoundSubnet]) -> BTreeMap<&str, &str> {
-    let mut by_zone = BTreeMap::new();
-    for subnet in subnets {
-        by_zone.entry(&*subnet.zone).or_insert(&*subnet.id);
-    }
-    by_zone
-}
-
 /// Places in the order of a request: by price, or by number.
 pub(crate) fn priority(number: usize, price: PricePerHour, keeps_order: bool) -> f64 {
     if keeps_order {
@@ -79,7 +68,7 @@ pub(crate) fn priority(number: usize, price: PricePerHour, keeps_order: bool) ->
 
 /// The answer of a fleet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FleetAnswer {
+pub(crate) struct FleetAnswer {
     /// Instances that it gave.
     pub instances: Vec<FleetInstance>,
     /// Ways to buy that gave nothing, and why.
@@ -88,20 +77,22 @@ pub struct FleetAnswer {
 
 /// An instance of a fleet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FleetInstance {
+pub(crate) struct FleetInstance {
     /// Its id.
     pub id: String,
     /// Its type.
     pub instance_type: String,
     /// Its zone.
     pub zone: String,
+    /// Its subnet; `None` where the answer does not say.
+    pub subnet: Option<String>,
     /// Its image.
     pub image: Option<String>,
 }
 
 /// A way to buy that gave nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FleetError {
+pub(crate) struct FleetError {
     /// The error's code.
     pub code: String,
     /// Its message.
@@ -110,11 +101,18 @@ pub struct FleetError {
     pub instance_type: String,
     /// The zone that was asked for; empty where the error does not say.
     pub zone: String,
+    /// The subnet that was asked for; empty where the error does not say.
+    pub subnet: String,
 }
 
 impl FleetError {
+    /// `true` if it says that the subnet has too few free addresses.
+    pub(crate) fn is_about_addresses(&self) -> bool {
+        self.code == "InsufficientFreeAddressesInSubnet"
+    }
+
     /// The offering that it speaks of; `None` where it does not say which.
-    pub fn offering(&self, capacity_type: CapacityType) -> Option<OfferingKey> {
+    pub(crate) fn offering(&self, capacity_type: CapacityType) -> Option<OfferingKey> {
         (!self.instance_type.is_empty() && !self.zone.is_empty()).then(|| OfferingKey {
             instance_type: self.instance_type.as_str().into(),
             zone: self.zone.as_str().into(),

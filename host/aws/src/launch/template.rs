@@ -2,10 +2,14 @@
 //!
 //! A template is named after its content, so that the same is found again, by whatever process made it.
 
-use plimsoll_api::kinds::{BlockDevice, BlockDeviceMapping, MetadataOptions, Tags};
+use plimsoll_api::kinds::{
+    BlockDevice, BlockDeviceMapping, ConnectionTracking, MetadataOptions, NetworkInterface, Tags,
+};
 use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::fixed_hash::hash_of;
 use plimsoll_core::quantity::parse_units;
+
+use crate::interfaces::EFA_ONLY;
 
 /// Begin of the names of templates; the hash of their content follows.
 const NAME: &str = "karpenter.k8s.aws/";
@@ -20,8 +24,14 @@ pub struct LaunchTemplate {
     pub user_data: String,
     /// Instance profile.
     pub profile: String,
-    /// Security groups of the network interface.
+    /// Security groups of all network interfaces.
     pub security_groups: Vec<String>,
+    /// Network interfaces.
+    pub interfaces: Vec<Interface>,
+    /// How long security groups remember connections.
+    pub tracking: Option<ConnectionTracking>,
+    /// Virtual machines inside of the instance, `enabled` or `disabled`; the type decides where `None`.
+    pub nested_virtualization: Option<String>,
     /// A public address, or none; the subnet decides where `None`.
     pub public_address: Option<bool>,
     /// Disks; those of the image where there are none.
@@ -36,6 +46,54 @@ pub struct LaunchTemplate {
     pub is_spot: bool,
     /// Tags of what is launched by it.
     pub tags: Tags,
+}
+
+/// A network interface of an instance.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Interface {
+    /// Number of its card; the first where `None`.
+    pub card: Option<i32>,
+    /// Its place on the card.
+    pub device: i32,
+    /// `interface`, `efa` or `efa-only`; the first where `None`.
+    pub kind: Option<String>,
+}
+
+impl Interface {
+    /// `true` if it has addresses, as all have but those for EFA alone.
+    pub fn has_addresses(&self) -> bool {
+        self.kind.as_deref() != Some(EFA_ONLY)
+    }
+}
+
+/// Network interfaces that a class lists; `None` where it leaves them to the type.
+pub(crate) fn listed(interfaces: Option<&Vec<NetworkInterface>>) -> Option<&[NetworkInterface]> {
+    interfaces
+        .map(Vec::as_slice)
+        .filter(|listed| !listed.is_empty())
+}
+
+/// Network interfaces of an instance: those that its class lists, or one for EFA on each of so many cards, or just one.
+pub(crate) fn interfaces(class: Option<&Vec<NetworkInterface>>, efa: u32) -> Vec<Interface> {
+    if let Some(listed) = listed(class) {
+        let own = listed.iter().map(|own| Interface {
+            card: Some(own.network_card_index),
+            device: own.device_index,
+            kind: Some(own.interface_type.clone()),
+        });
+        return own.collect();
+    }
+    if efa == 0 {
+        return vec![Interface::default()];
+    }
+    let of_card = |card: i32| Interface {
+        card: Some(card),
+        device: i32::from(card > 0),
+        kind: Some("efa".to_owned()),
+    };
+    (0..i32::try_from(efa).unwrap_or(i32::MAX))
+        .map(of_card)
+        .collect()
 }
 
 /// A disk of an instance.

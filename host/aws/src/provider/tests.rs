@@ -1,12 +1,19 @@
 //! Calls on a cloud on loopback: nothing is launched twice, nothing is lost, nothing of others is ended.
 
+mod contents;
 mod crashes;
 mod denied;
+mod doubt;
+mod efa;
 mod ended;
 mod inputs;
+mod kept;
+mod ownership;
 mod paced;
 mod permissions;
 mod profiles;
+mod repeats;
+mod subnets;
 mod templates;
 
 use std::time::{Duration, Instant};
@@ -15,6 +22,7 @@ use plimsoll_api::kinds::Ec2NodeClass;
 use plimsoll_cloud::{
     CapacityPool, Cloud, Fault, Instance as CloudInstance, Options, ScriptedFault, World,
 };
+use plimsoll_core::action::{Answer, ClaimLaunch, LaunchAnswer, LaunchRequest, ListedInstance};
 use plimsoll_core::catalogue::CapacityType::{self, OnDemand, Spot};
 use plimsoll_core::ids::LaunchToken;
 use plimsoll_core::time::Timestamp;

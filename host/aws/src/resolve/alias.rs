@@ -58,6 +58,8 @@ pub(crate) struct AliasParameter {
     pub name: String,
     /// Types that the image fits, beside its architecture.
     pub variant: Variant,
+    /// `true` if it names another image from one release to the next.
+    pub moves: bool,
 }
 
 /// Why an alias stands for nothing.
@@ -98,6 +100,7 @@ fn of_al2023(release: &str, kubernetes: &str) -> Vec<AliasParameter> {
                 "/aws/service/eks/optimized-ami/{kubernetes}/amazon-linux-2023/{arch}/{name}/{image}/image_id"
             ),
             variant,
+            moves: release == "latest",
         }
     };
     each.map(parameter).collect()
@@ -116,6 +119,10 @@ mod tests {
                 .map(|own| own.name)
                 .collect::<Vec<_>>()
         };
+        for (alias, moves) in [("al2023@latest", true), ("al2023@v20250403", false)] {
+            let parameters = parameters(alias, "1.34").expect("parameters");
+            assert!(parameters.iter().all(|own| own.moves == moves), "{alias}");
+        }
         let latest = names("al2023@latest");
         assert_eq!(latest.len(), 5);
         assert_eq!(

@@ -13,7 +13,7 @@ const ARCH: &str = "kubernetes.io/arch";
 
 /// An image, as EC2 tells of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Image {
+pub(crate) struct Image {
     /// Its id.
     pub id: String,
     /// Its name.
@@ -118,7 +118,8 @@ fn rank(image: &Image, now: Timestamp) -> (bool, Option<Timestamp>, &str) {
     (!is_deprecated(image, now), image.created, &image.name)
 }
 
-fn is_deprecated(image: &Image, now: Timestamp) -> bool {
+/// `true` if an image is deprecated at a time.
+pub(super) fn is_deprecated(image: &Image, now: Timestamp) -> bool {
     image.deprecated.is_some_and(|from| from <= now)
 }
 

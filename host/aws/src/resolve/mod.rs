@@ -2,6 +2,7 @@
 
 pub(crate) mod alias;
 pub(crate) mod images;
+pub(crate) mod kept;
 pub(crate) mod network;
 pub(crate) mod profile;
 pub(crate) mod unused_profiles;
@@ -9,7 +10,7 @@ pub(crate) mod unused_profiles;
 use plimsoll_api::kinds::Tags;
 
 /// Something to look for. All filters hold of it; of each filter one of its values.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Query {
     /// Names of filters with their values.
     pub filters: Vec<(String, Vec<String>)>,

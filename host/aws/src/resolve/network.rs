@@ -8,7 +8,7 @@ use super::{Query, named};
 
 /// A subnet, as EC2 tells of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Subnet {
+pub(crate) struct Subnet {
     /// Its id.
     pub id: String,
     /// Its zone by name.

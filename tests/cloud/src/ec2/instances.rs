@@ -181,15 +181,24 @@ fn network(world: &World, instance: &Instance, told: &mut Value) {
     told["subnetId"] = json!(instance.subnet);
     told["vpcId"] = json!(VPC);
     told["groupSet"] = json!(groups);
-    told["networkInterfaceSet"] = json!([{
-        "networkInterfaceId": instance.id.replace("i-", "eni-"),
-        "subnetId": instance.subnet,
-        "vpcId": VPC,
-        "status": "in-use",
-        "interfaceType": "interface",
-        "privateIpAddress": address,
-        "groupSet": groups,
-    }]);
+    let usual = [json!({})];
+    let interfaces = instance.template["NetworkInterface"].as_array();
+    let interfaces = interfaces.map_or(&usual[..], Vec::as_slice).iter();
+    let interfaces = interfaces.enumerate().map(|(number, own)| {
+        let kind = own["InterfaceType"].as_str().unwrap_or("interface");
+        let id = instance.id.replace("i-", "eni-");
+        let rest = (number > 0).then(|| format!("{number:02x}"));
+        json!({
+            "networkInterfaceId": id + &rest.unwrap_or_default(),
+            "subnetId": instance.subnet,
+            "vpcId": VPC,
+            "status": "in-use",
+            "interfaceType": kind,
+            "privateIpAddress": (number == 0).then_some(&address),
+            "groupSet": groups,
+        })
+    });
+    told["networkInterfaceSet"] = interfaces.collect();
     told["iamInstanceProfile"] = json!(instance.profile.as_ref().map(|name| {
         let path = world
             .instance_profiles

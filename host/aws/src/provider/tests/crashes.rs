@@ -19,6 +19,10 @@ enum Crash {
     AfterAnswer,
     /// Calls of an operation are carried out, and their answers lost.
     LosesAnswer(&'static str),
+    /// Calls of an operation are carried out, and the connection ends amid their answers.
+    CutsAnswer(&'static str),
+    /// Calls of an operation are carried out, and half of their answers comes as if that were all.
+    HalvesAnswer(&'static str),
     /// Calls of an operation do not reach EC2.
     NeverArrives(&'static str),
 }
@@ -71,6 +75,8 @@ impl Course {
         let fault = match crash {
             Crash::AfterAnswer => None,
             Crash::LosesAnswer(operation) => Some(ScriptedFault::lost_answer(operation)),
+            Crash::CutsAnswer(operation) => Some(ScriptedFault::cut_answer(operation)),
+            Crash::HalvesAnswer(operation) => Some(ScriptedFault::halved_answer(operation)),
             Crash::NeverArrives(operation) => {
                 let fault = Fault::new("InternalError", "An internal error has occurred");
                 Some(ScriptedFault::error(operation, fault.with_status(500)))
@@ -81,8 +87,13 @@ impl Course {
             let faults = fault.into_iter().map(|fault| fault.times(TRIES));
             world.faults.extend(faults);
         });
-        self.process().call(&call).await;
+        let outcome = self.process().call(&call).await;
         cloud.with(|world| world.faults.clear());
+        // Whoever hears that a call was refused takes it for one that did not happen.
+        assert!(
+            !matches!(outcome, Outcome::Refused(_)),
+            "{crash:?}: {outcome:?}"
+        );
     }
 
     /// What the claims of a launch have once a process has gone on with it, as the engine goes on.
@@ -127,6 +138,8 @@ async fn a_launch_gives_each_claim_one_instance_wherever_its_process_ends() {
         "CreateFleet",
     ] {
         crashes.push(Crash::LosesAnswer(operation));
+        crashes.push(Crash::CutsAnswer(operation));
+        crashes.push(Crash::HalvesAnswer(operation));
         crashes.push(Crash::NeverArrives(operation));
     }
     let mut cases = JoinSet::new();
@@ -152,6 +165,8 @@ async fn a_look_for_what_a_launch_gave_may_be_made_again_wherever_its_process_en
     for crash in [
         Crash::AfterAnswer,
         Crash::LosesAnswer("DescribeInstances"),
+        Crash::CutsAnswer("DescribeInstances"),
+        Crash::HalvesAnswer("DescribeInstances"),
         Crash::NeverArrives("DescribeInstances"),
     ] {
         let course = Course::new().await;
@@ -171,8 +186,12 @@ async fn an_instance_ends_once_wherever_the_process_that_ends_it_does() {
     for crash in [
         Crash::AfterAnswer,
         Crash::LosesAnswer("DescribeInstances"),
+        Crash::CutsAnswer("DescribeInstances"),
+        Crash::HalvesAnswer("DescribeInstances"),
         Crash::NeverArrives("DescribeInstances"),
         Crash::LosesAnswer("TerminateInstances"),
+        Crash::CutsAnswer("TerminateInstances"),
+        Crash::HalvesAnswer("TerminateInstances"),
         Crash::NeverArrives("TerminateInstances"),
     ] {
         let course = Course::new().await;

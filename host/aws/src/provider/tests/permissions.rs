@@ -13,7 +13,7 @@ const POLICY: &str = include_str!("../../../../../charts/aws/policy.json");
 const RULES: &str = include_str!("../../../../../charts/aws/rules.json");
 
 /// The policy of cluster `demo`.
-fn policy() -> Policy {
+pub(super) fn policy() -> Policy {
     let filled = [
         ("Partition", "aws"),
         ("Region", "us-east-1"),
