@@ -50,10 +50,10 @@ fn waiting(shape: &Shape) -> (usize, usize) {
 }
 
 /// Clusters on which the checker once found something, by what the plan got wrong.
-fn once_found() -> [(&'static str, Shape); 7] {
+fn once_found() -> [(&'static str, Shape); 8] {
     use Kind::{
-        Affinity, ChangingNodes, Daemons, Pools, Ports, Preferences, Selectors, Spread, Taints,
-        Volumes,
+        Affinity, ChangingNodes, Classes, Daemons, Pools, Ports, Preferences, Selectors, Spread,
+        Taints, Volumes,
     };
     [
         (
@@ -110,6 +110,14 @@ fn once_found() -> [(&'static str, Shape); 7] {
                 6_557_178_315_630_609_877,
                 [8, 3, 1, 1, 3],
                 Features::of(&[Selectors, Preferences, Taints, Spread, Affinity]),
+            ),
+        ),
+        (
+            "nodes of an alternative that was given up no longer even out a spread",
+            Shape::of(
+                682_079_912_834_885_663,
+                [21, 2, 2, 4, 2],
+                Features::ALL.without(&[Affinity, Ports, ChangingNodes, Classes]),
             ),
         ),
     ]

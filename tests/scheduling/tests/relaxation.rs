@@ -90,6 +90,37 @@ fn alternatives_are_used_up_before_any_preference() {
     assert_eq!(zone_of_web(pod).as_deref(), Some(ZONE_2));
 }
 
+/// Two zones with two `db` each, where only the node of the first zone, which has an SSD, has room for `web`.
+fn among_disks(web: PodFixture) -> ClusterFixture {
+    let db = |name: &str| pod(name).only_labels(&[("app", "db")]).cpu(100);
+    let elsewhere = pool("elsewhere")
+        .zones(&[ZONE_1, ZONE_2])
+        .taint("elsewhere", "", NoSchedule);
+    bare_market()
+        .pool(elsewhere)
+        .node(node("n1").zone(ZONE_1).label("disk", "ssd"))
+        .node(node("n2").cpu(200).zone(ZONE_2).label("disk", "hdd"))
+        .pods(db("near").on("n1").replicas(2))
+        .pods(db("far").on("n2").replicas(2))
+        .pod(web.spread(ZONE, 1).to("db"))
+}
+
+#[test]
+fn spread_counts_no_nodes_of_an_alternative_that_was_given_up() {
+    let of = |disks: [&str; 2]| {
+        let [first, second] = disks.map(|disk| is_in("disk", &[disk]));
+        web().needs(first).or_needs(second)
+    };
+    let place = |cluster| check(cluster).place("web");
+    let ssd_first = of(["ssd", "hdd"]);
+    let n1 = Some("n1".to_owned());
+    assert_eq!(place(among_disks(ssd_first.clone())), n1);
+    assert_eq!(place(among_disks(of(["hdd", "ssd"]))), None);
+    let wishful = ssd_first.prefers(1, is_in("disk", &["tape"]));
+    assert_eq!(place(among_disks(wishful.clone())), None);
+    assert_eq!(place(ignoring(among_disks(wishful))), n1);
+}
+
 #[test]
 fn soft_spread_goes_after_preferred_affinity() {
     let pods = web()

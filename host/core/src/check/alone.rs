@@ -69,10 +69,25 @@ pub(super) fn first_served(snapshot: &Snapshot, shop: &Shop, pod: &Pod) -> Optio
 /// The first of a pod's required alternatives that a place satisfies in every way that a plan names.
 pub(super) fn first_met(host: &Host, pod: &Pod) -> Option<usize> {
     let alternatives = daemons::alternatives(&pod.spec);
-    alternatives.iter().position(|asked| {
-        let mut ways = host.named();
-        ways.all(|way| host.first_unmet(way, asked).is_none())
-    })
+    alternatives.iter().position(|asked| meets(host, asked))
+}
+
+/// The required alternatives of a pod, by position, that a place satisfies and under which the pod is tried whatever it wishes
+/// for: all but the last are given up before any preference is.
+pub(super) fn met_without_preferences(snapshot: &Snapshot, host: &Host, pod: &Pod) -> Vec<usize> {
+    let alternatives = daemons::alternatives(&pod.spec);
+    let given_up = if has_preferences(snapshot, pod) {
+        alternatives.len() - 1
+    } else {
+        0
+    };
+    let tried = given_up..alternatives.len();
+    tried.filter(|at| meets(host, &alternatives[*at])).collect()
+}
+
+fn meets(host: &Host, asked: &Requirements) -> bool {
+    let mut ways = host.named();
+    ways.all(|way| host.first_unmet(way, asked).is_none())
 }
 
 /// Requirements of a node once it satisfies `asked` too; `None` where it cannot.

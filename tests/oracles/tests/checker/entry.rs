@@ -190,6 +190,33 @@ fn a_pod_may_wait_for_a_zone_where_everything_is_sold_out() {
 }
 
 #[test]
+fn a_pod_may_wait_once_the_alternative_that_let_it_in_is_given_up() {
+    let waits = |disks: [&str; 2], change: fn(PodFixture) -> PodFixture| {
+        let db = |name: &str| pod(name).only_labels(&[("app", "db")]);
+        let [first, second] = disks.map(|disk| is_in("disk", &[disk]));
+        let web = pod("web").needs(first).or_needs(second);
+        let snapshot = cluster()
+            .node(node("n1").zone(ZONE_1).label("disk", "ssd"))
+            .node(node("n2").zone(ZONE_2).label("disk", "hdd").pods(2))
+            .node(node("n3").zone(ZONE_2).label("disk", "ssd").pods(0))
+            .pods(db("near").on("n1").replicas(2))
+            .pods(db("far").on("n2").replicas(2))
+            .pod(change(web).spread(ZONE, 1).to("db"))
+            .snapshot();
+        let plan = plan(&snapshot).waits("web", nowhere()).build();
+        (snapshot, plan)
+    };
+    let (snapshot, lazy) = waits(["ssd", "hdd"], |web| web);
+    breaks(&snapshot, &lazy, &[Rule::RoomLeft]);
+    let (snapshot, right) = waits(["hdd", "ssd"], |web| web);
+    passes(&snapshot, &right);
+    let (snapshot, right) = waits(["ssd", "hdd"], |web| {
+        web.prefers(1, is_in("disk", &["tape"]))
+    });
+    passes(&snapshot, &right);
+}
+
+#[test]
 fn a_pod_that_could_be_bought_for_is_remarked() {
     let snapshot = cluster()
         .types(ladder(2))

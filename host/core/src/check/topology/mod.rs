@@ -31,8 +31,9 @@ type Face = (Arc<str>, Arc<Labels>);
 pub(super) enum Doubt {
     /// The reading that lets the pod in counts: a placement is wrong only if it is wrong in all of them.
     Forgives,
-    /// The reading that keeps the pod out counts: a pod may wait if one of them keeps it out.
-    Excuses,
+    /// The reading that keeps the pod out counts: a pod may wait if one of them keeps it out. Nodes count as they do once all
+    /// required alternatives of the pod before this one, by position, are given up.
+    Excuses(usize),
 }
 
 /// All counts of a replay.
@@ -165,8 +166,12 @@ impl<'a> Topology<'a> {
                 expected,
             ));
         }
+        let views = match doubt {
+            Doubt::Forgives => &constraint.views[..],
+            Doubt::Excuses(alternative) => &constraint.views[alternative..=alternative],
+        };
         let mut first = None;
-        for view in &constraint.views {
+        for view in views {
             let counts = &self.groups.get(view.group).counts;
             let reason = if key.as_str() == HOSTNAME {
                 let would_be = counts.on_host(row) + constraint.own;
@@ -178,7 +183,7 @@ impl<'a> Topology<'a> {
                     .map(|known| constraint.skew(counts, &domains, known, view));
                 let skew = match doubt {
                     Doubt::Forgives => skews.min_by_key(|skew| skew.amount),
-                    Doubt::Excuses => skews.max_by_key(|skew| skew.amount),
+                    Doubt::Excuses(_) => skews.max_by_key(|skew| skew.amount),
                 };
                 skew.filter(|skew| skew.amount > i64::from(constraint.max_skew))
                     .map(|skew| format!("{key} {}", skew.text))
