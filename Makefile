@@ -1,7 +1,7 @@
 # Targets that a person types; `make` alone lists it. Two targets do everything on a fresh machine: `make demo` and `make test`.
 #
 # The toolchain is the one that rust-toolchain.toml pins. Nothing is kept outside the checkout but the control plane and the peer,
-# which are built from Go modules once per machine, and packages of npm, in ${PLIMSOLL_CACHE:-$HOME/.cache/plimsoll}.
+# which are built from Go modules once per machine, and packages of npm and Python, in ${PLIMSOLL_CACHE:-$HOME/.cache/plimsoll}.
 
 SHELL := bash
 .ONESHELL:

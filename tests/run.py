@@ -2,8 +2,8 @@
 """Builds every test program and runs them all, two at a time; `make test` calls it.
 
 Cargo runs test programs one after the other, and in each of them the last slow test has the machine to itself. Here a second
-program runs beside the first. Those that wait for a live control plane have a lane of their own, so that nobody waits with
-them, and what they need of Go is built while Rust compiles.
+program runs beside the first. Those that wait for a live control plane have two lanes of their own, so that nobody waits with
+them, and what they need of others is built or installed while Rust compiles.
 
 A test that cannot run here (no compiler for C, no published lists) writes a line `NOT RUN: <test>: <reason>` to standard error.
 It counts as skipped, not as passed. The last line is `N passed, N failed, N skipped`; the exit code is 1 where anything failed.
@@ -27,12 +27,14 @@ FEATURES = ["--features", "plimsoll/aws"]
 LIVE = {"plimsoll-conformance", "plimsoll-lab"}
 # Programs of other packages that do the same.
 LIVE_PROGRAMS = {"live", "lab_aws"}
-# Programs of others that tests start, built from Go modules once per machine.
-GO = ["tests/lab/build.sh", "tests/lab/helm.sh", "tests/lab/karpenter.sh", "tests/peers/build.sh",
-      "tests/conformance/suite/build.sh"]
+# Programs of others that tests start, built from Go modules once per machine, and the SDK of Python, installed as often.
+OTHERS = ["tests/lab/build.sh", "tests/lab/helm.sh", "tests/lab/karpenter.sh", "tests/peers/build.sh",
+          "tests/conformance/suite/build.sh", "tests/cloud/check/install.sh"]
 LANES = 2
-# Tests of one such program that run at the same time: they leave most of a processor to others.
-LIVE_THREADS = 6
+# The one of them that takes as long as all others together has a lane of its own.
+LONG = "live"
+# Tests of one such program that run at the same time, of the long one and of others: they leave most of a processor to what runs beside.
+LIVE_THREADS = (6, 3)
 # Seconds after which a program counts as hung; the longest takes a fifth of it on a busy machine.
 LONGEST = 2400
 
@@ -99,13 +101,13 @@ def settle(tally, name, future):
 
 def main():
     started = time.monotonic()
-    go = [subprocess.Popen(["nice", "-n", "10", ROOT / script], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
-          for script in GO]
+    others = [subprocess.Popen(["nice", "-n", "10", ROOT / script], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+              for script in OTHERS]
     programs, status = built()
     compiled = time.monotonic() - started
     print(f"\n== {len(programs)} test programs built in {compiled:.0f} s", flush=True)
     if status != 0 or not programs:
-        for build in go:
+        for build in others:
             build.terminate()
         print("\nfailed: the tests do not compile\n\n0 passed, 1 failed, 0 skipped")
         return 1
@@ -116,10 +118,13 @@ def main():
     known = [libraries.stdout.strip(), os.environ.get("LD_LIBRARY_PATH", "")]
     environment["LD_LIBRARY_PATH"] = ":".join(filter(None, known))
     futures = {}
-    with ThreadPoolExecutor(LANES) as lanes, ThreadPoolExecutor(1) as live:
+    with ThreadPoolExecutor(LANES) as lanes, ThreadPoolExecutor(1) as live, ThreadPoolExecutor(1) as longest:
         for package, name, executable, folder in programs:
-            waits = package in LIVE or name in LIVE_PROGRAMS
-            lane, command = (live, [executable, "--test-threads", str(LIVE_THREADS)]) if waits else (lanes, [executable])
+            lane, command = lanes, [executable]
+            if package in LIVE or name in LIVE_PROGRAMS:
+                is_long = package == "plimsoll" and name == LONG
+                lane = longest if is_long else live
+                command += ["--test-threads", str(LIVE_THREADS[0 if is_long else 1])]
             own = dict(environment, CARGO_MANIFEST_DIR=str(folder), CARGO_PKG_NAME=package)
             futures[f"{package} {name}"] = lane.submit(run, tally, f"{package} {name}", command, folder, own)
         examples = [CARGO, "test", "--locked", "--workspace", *FEATURES, "--doc", "--no-fail-fast"]
@@ -127,7 +132,7 @@ def main():
         futures[name] = lanes.submit(run, tally, name, examples, ROOT, None)
     for name, future in futures.items():
         settle(tally, name, future)
-    for build in go:
+    for build in others:
         build.wait()
 
     print(f"\nbuilt in {compiled:.0f} s, all in {time.monotonic() - started:.0f} s; the longest:")

@@ -26,6 +26,9 @@
 {{- if and (eq .Values.provider "aws") (not (tpl (toString (default "" $settings.clusterName)) $)) }}
 {{- fail "settings.clusterName is empty; expected the name of the cluster, by which the provider aws tags what it makes" }}
 {{- end }}
+{{- if and (eq .Values.provider "aws") (eq (toString $settings.enableZonalShift) "true") }}
+{{- fail "settings.enableZonalShift is true; expected false: zonal shifts are not followed, and a zone is avoided by a requirement of the NodePool or by the subnets of the class" }}
+{{- end }}
 {{- $epoch := toDate "2006-01-02 MST" "1970-01-01 UTC" }}
 {{- range $key := list "amiRefreshInterval" "subnetRefreshInterval" }}
 {{- with get $settings $key }}

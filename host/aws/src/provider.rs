@@ -260,6 +260,17 @@ fn refused(error: &CallError) -> Outcome {
     }
 }
 
+/// The same for a call of a launch, under the reason by which its claims tell it.
+fn launch_refused(error: &CallError) -> Outcome {
+    match refused(error) {
+        Outcome::Refused(Reason::Other(words)) => Outcome::Refused(Reason::LaunchFailed {
+            reason: launch_failure(&error.code, &error.message).reason.into(),
+            words,
+        }),
+        other => other,
+    }
+}
+
 fn unknown(error: &CallError) -> Outcome {
     tracing::warn!(%error, "a call to AWS has no answer");
     Outcome::Unknown

@@ -11,8 +11,10 @@ use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::engine::Engine;
 use plimsoll_core::snapshot::{Objects, Settings};
 use plimsoll_core::time::Timestamp;
-use plimsoll_kube::list_all;
+use plimsoll_ec2_facts::provider::CLASS;
+use plimsoll_kube::{list_all, node_class};
 use plimsoll_kwok::catalogue;
+use plimsoll_snapshot::section::NodeClassEntry;
 use plimsoll_snapshot::{Limits, Loaded, redact, write};
 use serde_json::Value;
 
@@ -77,9 +79,10 @@ pub(crate) fn recorded(access: &Access, sold: &Sold, with_names: bool) -> Result
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| Environment(error.to_string()))?;
-    let mut items = runtime.block_on(async {
+    let (mut items, classes) = runtime.block_on(async {
         let client = Client::try_from(config(access).await?).map_err(environment)?;
-        anyhow::Ok(list_all(&client).await.map_err(environment)?)
+        let items = list_all(&client).await.map_err(environment)?;
+        anyhow::Ok((items, node_classes(&client, with_names).await))
     })?;
     if sold.region.is_none() && items.iter().any(buys_on_ec2) {
         bail!("a NodePool of this cluster has a class of EC2; expected --region");
@@ -89,6 +92,7 @@ pub(crate) fn recorded(access: &Access, sold: &Sold, with_names: bool) -> Result
     }
     let mut list = empty(sold)?;
     list["items"] = items.into();
+    list["plimsoll"]["nodeClasses"] = serde_json::to_value(classes)?;
     let text = serde_json::to_vec(&list)?;
     let loaded = plimsoll_snapshot::read(&text[..], &Limits::default()).context("the cluster")?;
     for note in loaded.notes.iter().filter(|note| !note.is_advice()) {
@@ -97,9 +101,31 @@ pub(crate) fn recorded(access: &Access, sold: &Sold, with_names: bool) -> Result
     Ok(loaded)
 }
 
+/// Classes of EC2 of which not all is well; without sentences where names are not to be told. Where they may not be listed, nothing is known
+/// of them, which is told.
+async fn node_classes(client: &Client, with_names: bool) -> Vec<NodeClassEntry> {
+    let listed = match node_class::list(client).await {
+        Ok(listed) => listed,
+        Err(kube::Error::Api(status)) if status.code == 404 => return Vec::new(),
+        Err(error) => {
+            let Environment(words) = environment(error);
+            eprintln!("warning: the cluster: nothing is known of its EC2NodeClasses: {words}");
+            return Vec::new();
+        }
+    };
+    let classes = listed.iter().filter_map(|class| {
+        let class = serde_json::to_value(class).ok()?;
+        NodeClassEntry::of(CLASS, &class)
+    });
+    if with_names {
+        return classes.collect();
+    }
+    classes.map(NodeClassEntry::without_messages).collect()
+}
+
 fn buys_on_ec2(object: &Value) -> bool {
     let class = &object["spec"]["template"]["spec"]["nodeClassRef"];
-    object["kind"] == Kind::NodePool.as_str() && class["kind"] == "EC2NodeClass"
+    object["kind"] == Kind::NodePool.as_str() && class["kind"] == CLASS
 }
 
 /// A list without objects, at the present time, with the instance types that the cluster's pools may buy.

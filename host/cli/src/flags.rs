@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 #[cfg(feature = "aws")]
-pub(crate) use aws::{Aws, share};
+pub(crate) use aws::{Aws, interval, share};
 #[cfg(feature = "live")]
 pub(crate) use logging::Logging;
 pub(crate) use policy::{

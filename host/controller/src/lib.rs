@@ -12,6 +12,7 @@ mod lane;
 pub mod lease;
 mod limits;
 mod metrics;
+mod obtained;
 mod orders;
 mod planner;
 pub mod policies;

@@ -15,6 +15,7 @@ use tokio::time::timeout;
 
 use crate::metrics::families::{self, FIGURES, FIGURES_OF_AWS};
 use crate::metrics::{Cut, Exposition, Family, Histogram, PolicyMeters, StateMetrics};
+use crate::obtained::{Obtained, obtained};
 
 /// How long the loop is waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -73,11 +74,13 @@ impl Telemetry {
 
     /// Counts one more.
     pub fn count(&self, name: &'static str, labels: &[(&str, &str)]) {
-        *self
-            .figures()
-            .values
-            .entry((name, owned(labels)))
-            .or_default() += 1.0;
+        self.add(name, labels, 1.0);
+    }
+
+    /// Counts so much more.
+    pub(crate) fn add(&self, name: &'static str, labels: &[(&str, &str)], more: f64) {
+        let mut figures = self.figures();
+        *figures.values.entry((name, owned(labels))).or_default() += more;
     }
 
     /// Adds an observation, of how long something took, to a histogram without labels.
@@ -125,6 +128,30 @@ impl Telemetry {
         if order.purpose == Purpose::Evict {
             let code = [("code", code(outcome))];
             self.count(families::EVICTION_REQUESTS.name, &code);
+        }
+        for obtained in obtained(order, outcome) {
+            self.launched(&obtained);
+            obtained.tell();
+        }
+    }
+
+    fn launched(&self, obtained: &Obtained<'_>) {
+        let pool = obtained.claim.pool.as_str();
+        let choice = if obtained.is_as_planned() {
+            "planned"
+        } else {
+            "other"
+        };
+        let labels = [("nodepool", pool), ("choice", choice)];
+        self.count(families::LAUNCHED.name, &labels);
+        // Of a machine at a price that nobody knows neither counts.
+        let Some(bought) = obtained.bought else {
+            return;
+        };
+        for (of, option) in [("planned", obtained.planned), ("obtained", bought)] {
+            let labels = [("nodepool", pool), ("of", of)];
+            let price = option.list_price.dollars();
+            self.add(families::LAUNCH_DOLLARS.name, &labels, price);
         }
     }
 
@@ -254,7 +281,7 @@ pub(crate) fn word(outcome: &Outcome) -> &'static str {
         Outcome::Refused(Reason::Blocked(_)) => "blocked",
         Outcome::Refused(Reason::Throttled(_)) => "throttled",
         Outcome::Refused(Reason::Rejected(_)) => "rejected",
-        Outcome::Refused(Reason::Other(_)) => "refused",
+        Outcome::Refused(Reason::Other(_) | Reason::LaunchFailed { .. }) => "refused",
     }
 }
 

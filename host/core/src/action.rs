@@ -304,6 +304,13 @@ pub enum Reason {
     Throttled(Option<Span>),
     /// The API server will not have it: admission, a missing right, a quota; in its words. Nothing that is decided anew helps.
     Rejected(String),
+    /// The cloud would not carry out a launch, for something that no other offering cures; tried again later.
+    LaunchFailed {
+        /// In Pascal case, as the claim's condition `Launched` names it.
+        reason: Arc<str>,
+        /// In words.
+        words: String,
+    },
     /// Anything else, in words; tried again later.
     Other(String),
 }

@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 
 use crate::error::SnapshotError;
 use crate::note::Note;
-use crate::section::{self, ChangeEntry};
+use crate::section::{self, ChangeEntry, NodeClassEntry};
 
 /// Group and version of our own kinds.
 pub(crate) const API_VERSION: &str = "plimsoll.dev/v1alpha1";
@@ -54,6 +54,8 @@ pub(crate) struct Gatherer {
     remarks: BTreeMap<(Severity, String, String), (String, usize)>,
     /// Settings of nodes by the name of their class.
     pub(crate) classes: BTreeMap<String, AllocatableSettings>,
+    /// Node classes of which not all is well.
+    pub(crate) node_classes: Vec<NodeClassEntry>,
     /// Objects of kinds that are looked at without being kept.
     passed: BTreeMap<String, usize>,
     document: Map<String, Value>,
@@ -191,6 +193,9 @@ impl Gatherer {
             sentence,
         };
         self.validate(api_version, kind, value).map_err(refused)?;
+        if SILENT.contains(&kind) {
+            self.node_classes.extend(NodeClassEntry::of(kind, value));
+        }
         if kind == CLASS && api_version.starts_with(DOMAIN) {
             let name = value.pointer("/metadata/name").and_then(Value::as_str);
             let name = name.unwrap_or_default().to_owned();

@@ -11,6 +11,7 @@ use crate::gather::Gatherer;
 use crate::limits::Limits;
 use crate::note::Note;
 use crate::recording::TimedChange;
+use crate::section::NodeClassEntry;
 use crate::write::CatalogueText;
 use crate::{decompress, json, resolve, yaml};
 
@@ -24,6 +25,8 @@ pub struct Loaded {
     pub snapshot: Snapshot,
     /// The objects that it was made of, as they were read.
     pub objects: Objects,
+    /// Node classes whose status has conditions that are not `True`, by kind and name; no decision reads them.
+    pub node_classes: Vec<NodeClassEntry>,
     /// Changes after the snapshot, in order of time.
     pub changes: Vec<TimedChange>,
     /// Notes of assumptions, and of everything passed over.

@@ -28,8 +28,57 @@ fn check_same(left: &Snapshot, right: &Snapshot) {
 
 fn written(snapshot: &Snapshot, changes: &[TimedChange], format: Format) -> Vec<u8> {
     let mut text = Vec::new();
+    let changes = (changes, &[][..]);
     write(snapshot, changes, &CatalogueText::Inline, format, &mut text).expect("memory takes it");
     text
+}
+
+#[test]
+fn node_classes_that_are_not_well_read_back_the_same() {
+    let list = serde_json::json!({"apiVersion": "v1", "kind": "List", "items": [
+        {"apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "default"},
+         "spec": {
+            "amiSelectorTerms": [{"alias": "al2023@latest"}], "role": "nodes",
+            "subnetSelectorTerms": [{"tags": {"a": "b"}}], "securityGroupSelectorTerms": [{"tags": {"a": "b"}}],
+         },
+         "status": {"conditions": [
+            {"type": "SubnetsReady", "status": "True", "reason": "SubnetsReady", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"},
+            {"type": "InterruptionQueueReady", "status": "False", "reason": "NoQueue", "message": "no queue", "lastTransitionTime": "2026-01-01T00:00:00Z"},
+         ]}},
+    ], "plimsoll": {"nodeClasses": [
+        {"kind": "EC2NodeClass", "name": "default", "conditions": [{"type": "Ready", "status": "False"}]},
+        {"kind": "EC2NodeClass", "name": "spot", "conditions": [{"type": "Ready", "status": "Unknown"}]},
+    ]}});
+    let first = load(list.to_string().as_bytes());
+    let shown = first.node_classes.iter().map(|own| {
+        let own_conditions = own.conditions.iter();
+        let shown = own_conditions
+            .map(|it| format!("{} {} {} {}", it.kind, it.status, it.reason, it.message));
+        format!(
+            "{} {}: {}",
+            own.kind,
+            own.name,
+            shown.collect::<Vec<_>>().join("; ")
+        )
+    });
+    let expected = [
+        "EC2NodeClass default: InterruptionQueueReady False NoQueue no queue",
+        "EC2NodeClass spot: Ready Unknown  ",
+    ];
+    assert_eq!(shown.collect::<Vec<_>>(), expected);
+    for format in [Format::Json, Format::Yaml] {
+        let mut text = Vec::new();
+        let beside = (&[][..], &*first.node_classes);
+        write(
+            &first.snapshot,
+            beside,
+            &CatalogueText::Inline,
+            format,
+            &mut text,
+        )
+        .expect("memory takes it");
+        assert_eq!(load(&text).node_classes, first.node_classes, "{format:?}");
+    }
 }
 
 #[test]

@@ -103,6 +103,10 @@ const REFUSED: &[(&str, &str)] = &[
         "settings.clusterName is empty; expected the name of the cluster, by which the provider aws tags what it makes",
     ),
     (
+        r#"{"provider": "aws", "settings": {"clusterName": "demo", "enableZonalShift": true}}"#,
+        "settings.enableZonalShift is true; expected false: zonal shifts are not followed",
+    ),
+    (
         r#"{"provider": "aws", "settings": {"clusterName": "{{ .Values.nameOverride }}"}}"#,
         "settings.clusterName is empty",
     ),
@@ -143,8 +147,12 @@ const TOLD: &[(&str, &str)] = &[
         "note: the provider kwok does not read settings.clusterName, settings.reservedENIs",
     ),
     (
+        r#"{"settings": {"enableZonalShift": true, "amiRefreshInterval": "5m"}}"#,
+        "note: the provider kwok does not read settings.enableZonalShift, settings.amiRefreshInterval",
+    ),
+    (
         r#"{"provider": "aws", "settings": {"clusterName": "demo", "reservedENIs": 1, "eksControlPlane": true, "awsFeatureGates": {"nodeClassCEL": true}}}"#,
-        "note: the provider aws does not read settings.eksControlPlane, settings.awsFeatureGates",
+        "warning: settings.awsFeatureGates.nodeClassCEL has no effect: kubelet settings of EC2NodeClasses are values and no expressions",
     ),
     (
         r#"{"provider": "aws", "settings": {"clusterName": "demo"}}"#,
@@ -197,7 +205,10 @@ fn what_has_no_effect_and_what_keeps_it_from_starting_is_told() {
 fn nothing_is_told_that_is_not_so() {
     let on_aws = r#"{
         "replicas": 1, "provider": "aws",
-        "settings": {"clusterName": "demo", "interruptionQueue": "demo", "isolatedVPC": true, "disableDryRun": true},
+        "settings": {
+            "clusterName": "demo", "interruptionQueue": "demo", "isolatedVPC": true, "disableDryRun": true, "eksControlPlane": true,
+            "amiRefreshInterval": "5m", "subnetRefreshInterval": "5m", "enableZonalShift": false, "awsFeatureGates": {"nodeClassCEL": false}
+        },
         "serviceAccount": {"annotations": {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/r"}}
     }"#;
     let notes = release(r#"{"replicas": 1}"#).notes().expect("told");

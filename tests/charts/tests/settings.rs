@@ -266,6 +266,8 @@ fn on_aws_the_controller_is_told_what_it_reads() {
     let settings = json!({
         "clusterName": "demo", "clusterEndpoint": "https://demo.invalid", "clusterCABundle": "LS0t", "interruptionQueue": "demo",
         "vmMemoryOverheadPercent": 0.05, "reservedENIs": 1, "isolatedVPC": true, "disableDryRun": true,
+        "eksControlPlane": true, "enableZonalShift": false, "amiRefreshInterval": "5m", "subnetRefreshInterval": "5m",
+        "awsFeatureGates": {"nodeClassCEL": false},
     });
     let container = container(json!({"provider": "aws", "settings": settings}));
     assert_eq!(container.command, ["plimsoll", "run", "--provider=aws"]);
@@ -280,7 +282,7 @@ fn on_aws_the_controller_is_told_what_it_reads() {
                 .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
     };
     let read: Vec<&str> = words.filter(is_variable).collect();
-    assert_eq!(read.len(), 8, "{read:?}");
+    assert_eq!(read.len(), 13, "{read:?}");
     for variable in read {
         assert!(container.environment.contains_key(variable), "{variable}");
     }

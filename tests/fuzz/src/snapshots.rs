@@ -70,10 +70,18 @@ fn written(loaded: &Loaded, format: Format) -> Vec<u8> {
     let Loaded {
         snapshot,
         changes,
+        node_classes,
         catalogue,
         ..
     } = loaded;
-    write(snapshot, changes, catalogue, format, &mut out).expect("memory takes what is written");
+    write(
+        snapshot,
+        (changes, node_classes),
+        catalogue,
+        format,
+        &mut out,
+    )
+    .expect("memory takes what is written");
     out
 }
 

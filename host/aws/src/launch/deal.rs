@@ -10,12 +10,12 @@ use plimsoll_core::catalogue::{CapacityType, Catalogue, OfferingKey};
 use plimsoll_core::plan::LaunchOption;
 
 use super::fleet::FleetError;
-use crate::error::{ErrorClass, launch_failure};
+use crate::error::{ErrorClass, LaunchFailure, launch_failure};
 
 /// Something that errors of a fleet are read by, beside the request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Supply<'s> {
-    /// What all classes sell.
+    /// Catalogues of all classes.
     pub(crate) sold: Vec<&'s Catalogue>,
     /// Zones of the class in which a subnet has addresses, as far as is known.
     pub(crate) with_addresses: BTreeSet<&'s str>,
@@ -135,10 +135,14 @@ fn refusal(
     supply: &Supply<'_>,
     exhausted: &BTreeSet<OfferingKey>,
 ) -> Reason {
-    let words = |error: &FleetError| launch_failure(&error.code, &error.message).sentence;
+    let failure = |error: &FleetError| launch_failure(&error.code, &error.message);
     let is_wrong = |error: &&FleetError| !is_out_of_stock(error) && !is_throttled(error);
     if let Some(error) = errors.iter().find(is_wrong) {
-        return Reason::Other(words(error));
+        let LaunchFailure { reason, sentence } = failure(error);
+        return Reason::LaunchFailed {
+            reason: reason.into(),
+            words: sentence,
+        };
     }
     if errors.iter().any(is_throttled) {
         return Reason::Throttled(None);
@@ -155,7 +159,10 @@ fn refusal(
     let is_told = |error: &&FleetError| !is_plain_shortage(&error.code);
     Reason::InsufficientCapacity {
         offerings,
-        because: errors.iter().find(is_told).map(words),
+        because: errors
+            .iter()
+            .find(is_told)
+            .map(|error| failure(error).sentence),
     }
 }
 
@@ -205,7 +212,7 @@ mod tests {
         dealt(&request, &options, &supply, Vec::new(), &errors)
     }
 
-    /// Why it did not: the types of which there were none, and the words.
+    /// Why it did not: the types of which there were none, or the reason that the claim tells; and the words.
     fn refused(errors: &[(&str, &str, &str)]) -> (Vec<String>, String) {
         told(answered(errors))
     }
@@ -216,7 +223,9 @@ mod tests {
                 let types = offerings.iter().map(|own| own.instance_type.to_string());
                 (types.collect(), because.unwrap_or_default())
             }
-            Some(ClaimLaunch::Refused(Reason::Other(words))) => (Vec::new(), words),
+            Some(ClaimLaunch::Refused(Reason::LaunchFailed { reason, words })) => {
+                (vec![reason.to_string()], words)
+            }
             Some(ClaimLaunch::Refused(Reason::Throttled(None))) => {
                 (Vec::new(), "throttled".to_owned())
             }
@@ -234,7 +243,8 @@ mod tests {
         let unnamed = ("UnfulfillableCapacity", "", "");
         assert_eq!(types(&[unnamed]), ["m7i.large", "m7g.large"]);
         let wrong = ("InvalidAMIID.NotFound", "m7i.large", "us-east-1a");
-        let (_, words) = refused(&[out, wrong]);
+        let (reason, words) = refused(&[out, wrong]);
+        assert_eq!(reason, ["AMINotFound"]);
         assert!(words.starts_with("InvalidAMIID.NotFound"), "{words}");
         // What more stock does not mend is told.
         let quota = ("VcpuLimitExceeded", "m7i.large", "us-east-1a");

@@ -15,7 +15,7 @@ use plimsoll_core::plan::LaunchOption;
 use plimsoll_core::resources::{ResourceName, Resources};
 use serde_json::{Value, json};
 
-use super::fleet::{FleetRequest, Override, is_by_price, of_one_kind, priority};
+use super::fleet::{FleetRequest, Override, keeps_order, of_one_kind, priority};
 use super::template::{LaunchTemplate, disks, interfaces, is_spot, listed, metadata};
 use crate::class::family::Family;
 use crate::class::tags;
@@ -82,7 +82,7 @@ pub(crate) fn draft_into(
     };
     let (options, capacity_type) = of_one_kind(&request.options);
     let tags = tags_of(class, cluster, claim, request.batch.token.as_str())?;
-    let keeps_order = !is_by_price(options);
+    let keeps_order = keeps_order(claim, options);
     let uses_efa = request.claims.iter().any(|claim| asks_for_efa(claim));
     let mut groups: BTreeMap<Group, Vec<Override>> = BTreeMap::new();
     let (mut addresses, mut efa) = (BTreeMap::new(), BTreeMap::new());
@@ -303,6 +303,7 @@ mod tests {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
     use plimsoll_core::catalogue::CapacityType::{OnDemand, Spot};
+    use plimsoll_core::catalogue::{LAUNCH_ORDER_BY_ANNOTATION, OrderedBy};
 
     use super::*;
     use crate::sample;
@@ -381,6 +382,29 @@ mod tests {
             "ami-amd m7i.large subnet-a us-east-1a 1",
         ];
         assert_eq!(ways(&draft), expected);
+    }
+
+    /// Whether EC2 is to keep to an order that is not that of today's prices, where the claim says so of it.
+    fn keeps(says: Option<OrderedBy>) -> bool {
+        let options = vec![
+            sample::option("m7i.large", "us-east-1b", Spot, 0.2),
+            sample::option("m7i.large", "us-east-1a", Spot, 0.1),
+        ];
+        let mut request = sample::request(&["a"], options);
+        let claim = std::sync::Arc::make_mut(&mut request.claims[0]);
+        if let Some(by) = says {
+            let key = LAUNCH_ORDER_BY_ANNOTATION.into();
+            claim.annotations.insert(key, by.as_str().into());
+        }
+        let draft = draft(&sample::class(&json!({})), &sample::cluster(), &request);
+        draft.expect("a draft").keeps_order
+    }
+
+    #[test]
+    fn prices_that_changed_while_a_claim_waited_do_not_make_its_order_a_policys() {
+        assert!(!keeps(Some(OrderedBy::Price)));
+        assert!(keeps(Some(OrderedBy::Policy)));
+        assert!(keeps(None), "a claim of before");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Fleet requests: one call for all claims of a launch, spot or on demand and never both.
 
 use plimsoll_api::kinds::Tags;
-use plimsoll_core::catalogue::{CapacityType, OfferingKey};
-use plimsoll_core::plan::LaunchOption;
+use plimsoll_core::catalogue::{CapacityType, OfferingKey, OrderedBy};
+use plimsoll_core::model::NodeClaim;
+use plimsoll_core::plan::{LaunchOption, ordered_by};
 use plimsoll_core::units::PricePerHour;
 
 /// A call for instances, all at once.
@@ -52,9 +53,11 @@ pub(crate) fn of_one_kind(options: &[LaunchOption]) -> (&[LaunchOption], Capacit
     (&options[..end.unwrap_or(options.len())], kind)
 }
 
-/// `true` if options are in the order of their list prices, which EC2's own strategies keep to as well.
-pub(crate) fn is_by_price(options: &[LaunchOption]) -> bool {
-    options.is_sorted_by_key(|option| option.list_price)
+/// `true` if EC2 is to keep to the order of a claim's options: that of a policy. Its own strategies keep to prices as well, and know those of now;
+/// those of when the claim was planned may have been others. A claim that does not say counts by today's.
+pub(crate) fn keeps_order(claim: &NodeClaim, options: &[LaunchOption]) -> bool {
+    let by = OrderedBy::of(claim).unwrap_or_else(|| ordered_by(options));
+    by == OrderedBy::Policy
 }
 
 /// Places in the order of a request: by price, or by number.

@@ -8,7 +8,7 @@ use plimsoll_core::action::{
 };
 use plimsoll_core::catalogue::CapacityType;
 
-use super::{Ec2, refused, unknown};
+use super::{Ec2, launch_refused, refused, unknown};
 use crate::client::{CallError, Doubt, Urgency};
 use crate::error::ErrorClass;
 use crate::failures::of_fleet;
@@ -61,7 +61,7 @@ impl Ec2 {
                     // The last try was refused, perhaps, and one before it was not.
                     return unknown(&error);
                 }
-                refused(&error)
+                launch_refused(&error)
             }
         }
     }

@@ -324,9 +324,11 @@ async fn a_right_that_is_missing_is_told_with_the_way_out_and_throttling_is_not_
     let denied = Fault::new("UnauthorizedOperation", "You are not authorized").with_status(403);
     let fault = ScriptedFault::error("CreateFleet", denied);
     scene.cloud.with(|world| world.faults.push(fault));
-    let Outcome::Refused(Reason::Other(words)) = scene.launch(&two(Spot)).await else {
+    let Outcome::Refused(Reason::LaunchFailed { reason, words }) = scene.launch(&two(Spot)).await
+    else {
         unreachable!("a refusal")
     };
+    assert_eq!(&*reason, "Unauthorized");
     assert!(
         words.starts_with("ec2:CreateFleet: UnauthorizedOperation")
             && words.contains("policies of the chart"),

@@ -11,6 +11,7 @@ use plimsoll_core::words::shortened;
 use plimsoll_snapshot::Loaded;
 
 use crate::explain;
+use crate::findings;
 use crate::flags::{self, Subject};
 use crate::load;
 use crate::meant::{closest, question};
@@ -42,40 +43,55 @@ pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
         Subject::Node => {
             let (snapshot, row) = (running(), node_row(snapshot, &flags.name)?);
             let outlook = strategy.outlook(&snapshot, row)?;
-            let node = NodeExplanation::of(&snapshot, &outlook, &priced, row);
-            show(flags.output, || &node, || node.text())
+            let mut node = NodeExplanation::of(&snapshot, &outlook, &priced, row);
+            node.findings = of_row(&loaded, &snapshot, row);
+            let text = || node.text() + &findings::lines(&node.findings);
+            show(flags.output, || &node, text)
         }
         Subject::Pool => {
-            let pool = NodePoolExplanation::of(snapshot, pool(&loaded.objects, &flags.name)?);
-            show(flags.output, || &pool, || pool.text())
+            let found = pool(&loaded.objects, &flags.name)?;
+            let mut pool = NodePoolExplanation::of(snapshot, found);
+            pool.findings = findings::of_pools(&loaded, |name| name == found.name.as_str());
+            let text = || pool.text() + &findings::lines(&pool.findings);
+            show(flags.output, || &pool, text)
         }
         Subject::Pod => {
             let plan = strategy.plan(snapshot)?.plan;
             let row = pod_row(snapshot, &flags.name)?;
-            show(
-                flags.output,
-                || PodExplanation::of(snapshot, &plan, &priced, row),
-                || pod(snapshot, &plan, &priced, row),
-            )
+            let mut explained = PodExplanation::of(snapshot, &plan, &priced, row);
+            explained.findings = findings::of_pod(&loaded, &plan, row);
+            let lines = findings::lines(&explained.findings);
+            let text = || pod(snapshot, &plan, &priced, row) + &lines;
+            show(flags.output, || &explained, text)
         }
         Subject::Claim if claim_row(snapshot, &flags.name).is_some() => {
             let snapshot = running();
             let row = claim_row(&snapshot, &flags.name).context("a NodeClaim")?;
             let outlook = strategy.outlook(&snapshot, row)?;
             let claim = NodeClaimProgress::of(&snapshot, &outlook, &priced, row);
-            let claim = claim.context("a NodeClaim")?;
-            show(flags.output, || &claim, || claim.text())
+            let mut claim = claim.context("a NodeClaim")?;
+            claim.findings = of_row(&loaded, &snapshot, row);
+            let text = || claim.text() + &findings::lines(&claim.findings);
+            show(flags.output, || &claim, text)
         }
         Subject::Claim => {
             let plan = strategy.plan(snapshot)?.plan;
             let number = claim_number(snapshot, &plan, &flags.name)?;
-            show(
-                flags.output,
-                || NodeClaimExplanation::of(snapshot, &plan, &priced, number),
-                || claim(snapshot, &plan, &priced, number),
-            )
+            let mut explained = NodeClaimExplanation::of(snapshot, &plan, &priced, number);
+            let own = plan.claims[number].pool.as_str();
+            explained.findings = findings::of_pools(&loaded, |name| name == own);
+            let lines = findings::lines(&explained.findings);
+            let text = || claim(snapshot, &plan, &priced, number) + &lines;
+            show(flags.output, || &explained, text)
         }
     }
+}
+
+/// Findings about the node class of a node or NodeClaim; what itself waits for is told in its explanation.
+fn of_row(loaded: &Loaded, snapshot: &Snapshot, row: usize) -> Vec<String> {
+    let pool = snapshot.nodes[row].pool();
+    let is_meant = |name: &str| pool.as_ref().is_some_and(|pool| pool.as_str() == name);
+    findings::of_classes(loaded, is_meant)
 }
 
 /// The file, or the cluster where none is named.

@@ -100,7 +100,7 @@ fn write_snapshot(
     let mut text = Vec::new();
     write(
         &loaded.snapshot,
-        &loaded.changes,
+        (&loaded.changes, &loaded.node_classes),
         &catalogue,
         format,
         &mut text,

@@ -1,9 +1,11 @@
 //! Flags of `plimsoll run` on AWS, under the incumbent's names.
 
 use clap::Args;
+use plimsoll_api::duration;
+use plimsoll_core::time::Span;
 
 /// The cluster and its nodes on AWS, with `--provider aws`. Region and credentials come from where AWS's tools have them.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Aws {
     /// Name of the cluster, by which what is made for it is tagged. Environment: CLUSTER_NAME.
     #[arg(long, help_heading = "AWS", value_name = "NAME")]
@@ -31,6 +33,38 @@ pub(crate) struct Aws {
     /// Name of the queue with messages about instances; without one interruptions are not heard of. Environment: INTERRUPTION_QUEUE.
     #[arg(long, help_heading = "AWS", value_name = "NAME")]
     pub(crate) interruption_queue: Option<String>,
+    /// The version of Kubernetes, by which images are found, is EKS's word and not the API server's. Environment: EKS_CONTROL_PLANE.
+    #[arg(long, help_heading = "AWS", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) eks_control_plane: Option<bool>,
+    /// Time from one question for the images of a class to the next, 1m by default and at least. What a published parameter names is kept for a
+    /// day, unless its image is deprecated. Environment: AMI_REFRESH_INTERVAL.
+    #[arg(long, help_heading = "AWS", value_name = "DURATION", value_parser = interval)]
+    pub(crate) ami_refresh_interval: Option<Span>,
+    /// Time from one question for the subnets of a class, and their free addresses, to the next, 1m by default and at least. Environment:
+    /// SUBNET_REFRESH_INTERVAL.
+    #[arg(long, help_heading = "AWS", value_name = "DURATION", value_parser = interval)]
+    pub(crate) subnet_refresh_interval: Option<Span>,
+    /// Refused: zonal shifts are not followed. Environment: ENABLE_ZONAL_SHIFT.
+    #[arg(long, help_heading = "AWS", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) enable_zonal_shift: Option<bool>,
+    /// Gates of AWS, such as NodeClassCEL=false; NodeClassCEL has no effect, since kubelet settings of classes are values and no expressions.
+    /// Environment: AWS_FEATURE_GATES.
+    #[arg(
+        long = "aws-feature-gates",
+        id = "aws-feature-gates",
+        help_heading = "AWS",
+        value_name = "GATES"
+    )]
+    pub(crate) gates: Option<String>,
+}
+
+/// The shortest time between two questions that may be asked for: the incumbent's.
+const SHORTEST: Span = Span::from_secs(60);
+
+/// A time between two questions as it is typed; a sentence where it is none.
+pub(crate) fn interval(text: &str) -> Result<Span, String> {
+    let span = duration::parse(text).filter(|span| *span >= SHORTEST);
+    span.ok_or_else(|| "expected a duration of at least 1m, such as 5m or 1h30m".to_owned())
 }
 
 /// A share of memory as it is typed; a sentence where it is none.
@@ -55,6 +89,17 @@ impl Aws {
             ("--isolated-vpc", self.isolated_vpc.is_some()),
             ("--disable-dry-run", self.disable_dry_run.is_some()),
             ("--interruption-queue", self.interruption_queue.is_some()),
+            ("--eks-control-plane", self.eks_control_plane.is_some()),
+            (
+                "--ami-refresh-interval",
+                self.ami_refresh_interval.is_some(),
+            ),
+            (
+                "--subnet-refresh-interval",
+                self.subnet_refresh_interval.is_some(),
+            ),
+            ("--enable-zonal-shift", self.enable_zonal_shift.is_some()),
+            ("--aws-feature-gates", self.gates.is_some()),
         ];
         let given = all.into_iter().filter(|(_, is_given)| *is_given);
         given.map(|(flag, _)| flag).collect()

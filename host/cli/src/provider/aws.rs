@@ -1,9 +1,10 @@
 //! EC2 as the provider: the cluster as nodes have to know it, out of flags, the environment, the API server and EKS.
 
-use std::str::FromStr;
+mod settings;
+
 use std::sync::Arc;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, bail};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use k8s_openapi::api::core::v1::Service;
@@ -11,19 +12,15 @@ use kube::config::{Kubeconfig, NamedContext};
 use kube::{Api, Client};
 use plimsoll_aws::{Clients, ClusterAccess, ConnectError, ErrorClass, NodeSettings};
 use plimsoll_controller::Telemetry;
-use plimsoll_controller::provider::{self, AwsSetup};
-use plimsoll_ec2_facts::Share;
+use plimsoll_controller::provider::{self, AwsSetup, VersionSource};
 
+use self::settings::{gates, intervals, is_set, overhead, refuse_zonal_shifts, reserved};
 use crate::cluster::environment;
 use crate::failure::Environment;
 use crate::flags;
-use crate::leader::is_true;
 
 /// Where a pod finds the certificate authority of its API server.
 const POD_CA: &str = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
-/// Share of memory taken to be kept by hypervisor and firmware, unless said: the incumbent's.
-const MEMORY_OVERHEAD: f64 = 0.075;
-const MILLION: f64 = 1_000_000.0;
 
 /// All that is read before the process leads.
 pub(crate) struct Aws {
@@ -33,6 +30,7 @@ pub(crate) struct Aws {
     is_isolated: bool,
     skips_dry_runs: bool,
     queue: Option<String>,
+    version: VersionSource,
 }
 
 impl Aws {
@@ -51,9 +49,20 @@ impl Aws {
             memory_overhead: overhead(flags, &said)?,
             reserved_interfaces: reserved(flags, &said),
         };
+        refuse_zonal_shifts(flags, &said)?;
+        for warning in gates(flags, &said)? {
+            tracing::warn!("{warning}");
+        }
+        let intervals = intervals(flags, &said)?;
+        let source = if is_set(flags.eks_control_plane, "EKS_CONTROL_PLANE", &said) {
+            VersionSource::Eks
+        } else {
+            VersionSource::ApiServer
+        };
         let clients = Clients::connect(env!("CARGO_PKG_VERSION"))
             .await
-            .map_err(unconnected)?;
+            .map_err(unconnected)?
+            .with_intervals(intervals);
         let endpoint = match chosen(&flags.cluster_endpoint, "CLUSTER_ENDPOINT") {
             Some(endpoint) => endpoint,
             None => endpoint(&clients, &name).await?,
@@ -62,10 +71,11 @@ impl Aws {
             Some(bundle) => bundle,
             None => ca_bundle(access)?,
         };
+        let version = source.version(client, &clients, &name).await;
         Ok(Self {
             cluster: ClusterAccess {
+                kubernetes: version.map_err(environment)?,
                 name,
-                kubernetes: version(client).await?,
                 endpoint,
                 ca_bundle,
                 service_cidr: None,
@@ -76,6 +86,7 @@ impl Aws {
             is_isolated: is_set(flags.isolated_vpc, "ISOLATED_VPC", &said),
             skips_dry_runs: is_set(flags.disable_dry_run, "DISABLE_DRY_RUN", &said),
             queue: chosen(&flags.interruption_queue, "INTERRUPTION_QUEUE"),
+            version: source,
         })
     }
 
@@ -91,6 +102,7 @@ impl Aws {
             is_isolated,
             skips_dry_runs,
             queue,
+            version,
         } = self;
         provider::aws(AwsSetup {
             client,
@@ -100,6 +112,7 @@ impl Aws {
             is_isolated,
             skips_dry_runs,
             queue,
+            version,
             telemetry,
         })
         .await
@@ -119,62 +132,6 @@ fn unconnected(error: ConnectError) -> Environment {
         return Environment(format!("{words}; {expected}"));
     }
     Environment(words)
-}
-
-/// What the environment says in no number gives the default, as the incumbent has it; a number that is no share is refused.
-fn overhead(flags: &flags::Aws, said: &impl Fn(&str) -> Option<String>) -> Result<Share> {
-    let name = "VM_MEMORY_OVERHEAD_PERCENT";
-    let written = said(name).filter(|text| is_read::<f64>(name, text, "a share such as 0.075"));
-    let share = match (flags.vm_memory_overhead_percent, written) {
-        (Some(share), _) => share,
-        (None, Some(text)) => {
-            flags::share(&text).map_err(|words| anyhow!("{name} is \"{text}\"; {words}"))?
-        }
-        (None, None) => MEMORY_OVERHEAD,
-    };
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "between nothing and a million"
-    )]
-    let millionths = (share * MILLION).round() as u32;
-    Ok(Share::from_parts_per_million(millionths))
-}
-
-fn reserved(flags: &flags::Aws, said: &impl Fn(&str) -> Option<String>) -> u32 {
-    let name = "RESERVED_ENIS";
-    let text = || said(name).filter(|text| is_read::<u32>(name, text, "a number such as 1"));
-    let written = || text()?.parse().ok();
-    flags.reserved_enis.or_else(written).unwrap_or(0)
-}
-
-/// `true` if a variable can be read; otherwise the log says that it is passed over.
-fn is_read<T: FromStr>(name: &str, text: &str, expected: &str) -> bool {
-    let is_read = text.parse::<T>().is_ok();
-    if !is_read {
-        tracing::warn!("{name} is \"{text}\", which is passed over; expected {expected}");
-    }
-    is_read
-}
-
-/// A switch by its flag, or else by its variable; off where neither says.
-fn is_set(flag: Option<bool>, name: &str, said: &impl Fn(&str) -> Option<String>) -> bool {
-    let written = || {
-        said(name).is_some_and(|text| {
-            if !is_true(&text) && !is_false(&text) {
-                tracing::warn!(
-                    "{name} is \"{text}\", which is taken for false; expected true or false"
-                );
-            }
-            is_true(&text)
-        })
-    };
-    flag.unwrap_or_else(written)
-}
-
-/// Go's words for false, which the incumbent reads.
-fn is_false(text: &str) -> bool {
-    ["0", "f", "F", "false", "FALSE", "False"].contains(&text)
 }
 
 async fn endpoint(clients: &Clients, cluster: &str) -> Result<String> {
@@ -223,21 +180,6 @@ fn ca_bundle(access: &flags::Access) -> Result<String> {
             "no certificate authority of the API server, which nodes trust; expected one in the kubeconfig, as --cluster-ca-bundle or CLUSTER_CA_BUNDLE"
         ),
     }
-}
-
-/// Version of the API server, such as `1.36`.
-async fn version(client: &Client) -> Result<String> {
-    let version = client.apiserver_version().await.map_err(|error| {
-        let Environment(words) = environment(error);
-        Environment(format!(
-            "the version of the API server cannot be read: {words}"
-        ))
-    })?;
-    Ok(format!(
-        "{}.{}",
-        version.major,
-        version.minor.trim_end_matches('+')
-    ))
 }
 
 /// Address of the cluster's DNS service; without it nodes are left to find it.

@@ -35,6 +35,9 @@ pub(crate) struct PodExplanation {
     /// The reason why it fits on no node.
     #[serde(skip_serializing_if = "Option::is_none")]
     refusal: Option<PodRefusal>,
+    /// Findings beside: node classes of which not all is well, and launches that failed, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) findings: Vec<String>,
 }
 
 impl Document for PodExplanation {}
@@ -49,6 +52,9 @@ pub(crate) struct NodeClaimExplanation {
     pods: Vec<Name>,
     /// Remarks that concern the whole plan.
     notes: Vec<String>,
+    /// Findings beside: node classes of which not all is well, and launches that failed, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) findings: Vec<String>,
 }
 
 impl Document for NodeClaimExplanation {}
@@ -158,6 +164,7 @@ impl PodExplanation {
             node_claim: None,
             planned_node_claim: None,
             refusal: None,
+            findings: Vec::new(),
         };
         match state {
             PodState::Unschedulable(unplaced) => {
@@ -190,6 +197,7 @@ impl NodeClaimExplanation {
                 .map(|placement| Name::from(&snapshot.pods[placement.pod].name))
                 .collect(),
             notes: notes.map(|note| note.text.clone()).collect(),
+            findings: Vec::new(),
         }
     }
 }

@@ -55,6 +55,9 @@ pub(crate) struct NodeExplanation {
     drifted: Option<String>,
     /// The outlook of its disruption.
     disruption: NodeDisruption,
+    /// Findings beside: node classes of which not all is well, and launches that failed, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) findings: Vec<String>,
 }
 
 impl Document for NodeExplanation {}
@@ -152,6 +155,7 @@ impl NodeExplanation {
             allocatable: quantities(&allocatable),
             drifted: claim.and_then(|claim| drifted(snapshot, claim)),
             disruption: NodeDisruption::of(outlook),
+            findings: Vec::new(),
         }
     }
 

@@ -57,6 +57,9 @@ pub(crate) struct NodeClaimProgress {
     /// The outlook of its node's disruption; absent until its node is ready for pods, and once it is deleting.
     #[serde(skip_serializing_if = "Option::is_none")]
     disruption: Option<NodeDisruption>,
+    /// Findings beside: node classes of which not all is well, and launches that failed, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) findings: Vec<String>,
 }
 
 impl Document for NodeClaimProgress {}
@@ -139,6 +142,7 @@ impl NodeClaimProgress {
             conditions: StatusCondition::all(&claim.conditions),
             disruption: (phase == ClaimPhase::Initialized && !is_deleting)
                 .then(|| NodeDisruption::of(outlook)),
+            findings: Vec::new(),
         })
     }
 

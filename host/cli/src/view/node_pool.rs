@@ -60,6 +60,9 @@ pub(crate) struct NodePoolExplanation {
     after: String,
     /// Its budgets as they are now, by reason.
     budgets: Vec<BudgetNow>,
+    /// Findings beside: node classes of which not all is well, and launches that failed, in sentences.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) findings: Vec<String>,
 }
 
 impl Document for NodePoolExplanation {}
@@ -180,6 +183,7 @@ impl NodePoolExplanation {
                 .filter(|row| row.pool == pool.name)
                 .map(|row| BudgetNow::of(&row))
                 .collect(),
+            findings: Vec::new(),
         }
     }
 

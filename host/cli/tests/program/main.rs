@@ -7,6 +7,7 @@ mod definitions;
 mod explain;
 mod explain_running;
 mod files;
+mod findings;
 mod json;
 mod plan;
 mod policy;

@@ -259,6 +259,10 @@ families! {
         "List price below which no fleet for the pods of the last plan can be.";
     PACKING_GAP = gauge "plimsoll_packing_gap_ratio" []
         "Share by which the last plan that buys something is above its bound.";
+    LAUNCHED = counter "plimsoll_launched_instances_total" ["nodepool", "choice"]
+        "Instances that launches gave, by whether it was the first way to buy that was asked for.";
+    LAUNCH_DOLLARS = counter "plimsoll_launched_dollars_per_hour_total" ["nodepool", "of"]
+        "List prices of instances that launches gave, as planned and as obtained.";
     FIDELITY = counter "plimsoll_plan_fidelity_pods_total" ["pods", "bound"]
         "Pods that were bound and had been promised a place, by why they needed one and where they were bound: as_planned, sooner, elsewhere.";
     LEDGER_COMMANDS = counter "plimsoll_ledger_commands_total" ["reason"]
@@ -292,6 +296,8 @@ pub(crate) const FIGURES: &[Family] = &[
     PACKING_COST,
     PACKING_BOUND,
     PACKING_GAP,
+    LAUNCHED,
+    LAUNCH_DOLLARS,
 ];
 
 /// Those of EC2 as the provider.

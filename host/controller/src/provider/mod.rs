@@ -15,7 +15,7 @@ use plimsoll_core::engine::Input;
 use plimsoll_core::time::Timestamp;
 
 #[cfg(feature = "aws")]
-pub use aws::{AwsSetup, aws};
+pub use aws::{AwsSetup, VersionSource, aws};
 pub use kwok::kwok;
 
 /// Something that a provider says by itself.

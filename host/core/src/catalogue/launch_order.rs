@@ -12,6 +12,36 @@ use crate::model::NodeClaim;
 /// Annotation of a claim with the offerings to try, best first, as [`OfferingKey`] writes them, comma separated.
 pub const LAUNCH_ORDER_ANNOTATION: &str = "plimsoll.dev/launch-order";
 
+/// Annotation of a claim that says what its launch order is by, as [`OrderedBy`] writes it. Prices change while a claim waits, so that the order
+/// alone does not tell.
+pub const LAUNCH_ORDER_BY_ANNOTATION: &str = "plimsoll.dev/launch-order-by";
+
+/// The rule that the order written on a claim was made by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrderedBy {
+    /// List price, as it was when the order was written: the cloud may choose by its own strategies.
+    Price,
+    /// A policy's, which differs from price: the cloud is to keep to it.
+    Policy,
+}
+
+impl OrderedBy {
+    /// The value of the annotation.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Price => "price",
+            Self::Policy => "policy",
+        }
+    }
+
+    /// As it is written on a claim; `None` where it says nothing that is known, as on claims of before.
+    pub fn of(claim: &NodeClaim) -> Option<Self> {
+        let written = claim.annotations.get(LAUNCH_ORDER_BY_ANNOTATION)?;
+        let mut both = [Self::Price, Self::Policy].into_iter();
+        both.find(|own| own.as_str() == &**written)
+    }
+}
+
 /// An offering by name: no two offerings of a catalogue have the same.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct OfferingKey {

@@ -1,4 +1,4 @@
-//! The catalogues less what was out of stock a moment ago, with what failed within the last hour, its types no larger than their
+//! The catalogues less what was out of stock a moment ago, with what failed within the last hour and how often spot was taken back, its types no larger than their
 //! nodes turned out to be, its reservations as they are after the launches and endings since they were counted.
 //!
 //! An offering is out of stock in the cloud, and a reservation drawn on there: both hold for every class of nodes. What nodes
@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::interruptions::Interruptions;
 use super::{Catalogue, Catalogues, InstanceType, Learned, NodeResources, Offering, OfferingKey};
 use crate::ids::{ClaimName, ReservationId};
 use crate::labels::{self, Labels};
@@ -27,7 +28,9 @@ pub struct Market {
     avoided: BTreeMap<OfferingKey, Timestamp>,
     /// When launches failed, oldest first.
     failed: BTreeMap<OfferingKey, Vec<Timestamp>>,
-    /// When the first of either ends.
+    /// How often the cloud takes spot back.
+    interruptions: Interruptions,
+    /// When the first of either ends, or how often is counted anew.
     next_change: Option<Timestamp>,
     learned: Learned,
     /// Launched claims that draw on a reservation.
@@ -44,6 +47,7 @@ impl Market {
             listed,
             avoided: BTreeMap::new(),
             failed: BTreeMap::new(),
+            interruptions: Interruptions::default(),
             next_change: None,
             learned: Learned::default(),
             drawn: BTreeMap::new(),
@@ -131,11 +135,23 @@ impl Market {
         self.show();
     }
 
-    /// Avoids an offering from now on for [`OUT_OF_STOCK`] of which the cloud took something back: no launch of it has failed.
+    /// Avoids an offering from now on for [`OUT_OF_STOCK`] of which the cloud took something back: no launch of it has failed. It counts
+    /// among the offering's interruptions.
     pub fn hold_back(&mut self, offering: OfferingKey, now: Timestamp) {
+        self.interruptions.reclaimed(&offering, now);
         self.avoided.insert(offering, now + OUT_OF_STOCK);
         self.next_change = self.first_end();
         self.show();
+    }
+
+    /// A node of a claim runs, and is of a spot offering: it counts among those of which some are taken back.
+    pub fn begins(&mut self, claim: &ClaimName, offering: OfferingKey, now: Timestamp) {
+        self.interruptions.begins(claim, offering, now);
+    }
+
+    /// The node of a claim is no more.
+    pub fn ends(&mut self, claim: &ClaimName, now: Timestamp) {
+        self.interruptions.ends(claim, now);
     }
 
     /// `true` if an offering is avoided.
@@ -143,7 +159,7 @@ impl Market {
         self.avoided.contains_key(offering)
     }
 
-    /// Lets those be seen again whose time is over, and forgets failures; whether there were any.
+    /// Lets those be seen again whose time is over, forgets failures, and counts interruptions anew; whether there were any.
     pub fn expire_unavailable(&mut self, now: Timestamp) -> bool {
         if self.next_change.is_none_or(|at| at > now) {
             return false;
@@ -153,12 +169,14 @@ impl Market {
             times.retain(|at| *at + REMEMBERED > now);
             !times.is_empty()
         });
+        self.interruptions.recount(now);
         self.next_change = self.first_end();
         self.show();
         true
     }
 
-    /// When the next offering may be seen again, or the next failure is forgotten; `None` when there is neither.
+    /// When the next offering may be seen again, the next failure is forgotten, or interruptions are counted anew; `None` when there is
+    /// neither.
     pub fn next_change(&self) -> Option<Timestamp> {
         self.next_change
     }
@@ -166,7 +184,9 @@ impl Market {
     fn first_end(&self) -> Option<Timestamp> {
         let first = self.failed.values().filter_map(|times| times.first());
         let forgotten = first.map(|at| *at + REMEMBERED);
-        self.avoided.values().copied().chain(forgotten).min()
+        let counted = self.interruptions.next_change();
+        let ends = self.avoided.values().copied();
+        ends.chain(forgotten).chain(counted).min()
     }
 
     /// A node of a class with these labels has this much; whether what is shown of its type is another for it.
@@ -187,6 +207,7 @@ impl Market {
 
     fn show(&mut self) {
         let marked = self.failed.keys().chain(self.avoided.keys());
+        let marked = marked.chain(self.interruptions.offerings());
         let marked: BTreeSet<&str> = marked.map(|key| key.instance_type.as_str()).collect();
         let drawn = self.drawn_since();
         let shown = self.listed.revised(|number, catalogue| {
@@ -206,7 +227,8 @@ impl Market {
         };
     }
 
-    /// Types of a listed catalogue that are shown otherwise, by position. `marked` are those with an offering that has failed or is avoided.
+    /// Types of a listed catalogue that are shown otherwise, by position. `marked` are those with an offering that has failed, is avoided or
+    /// was taken back.
     fn revisions(
         &self,
         number: usize,
@@ -231,6 +253,11 @@ impl Market {
             for offering in &mut shown.offerings {
                 let key = OfferingKey::of(listed, offering);
                 offering.available &= !self.avoided.contains_key(&key);
+                if offering.interruptions_per_day <= 0.0
+                    && let Some(seen) = self.interruptions.seen(&key)
+                {
+                    offering.interruptions_per_day = seen;
+                }
                 let failures = self.failed.get(&key).map_or(0, Vec::len);
                 let failures = u32::try_from(failures).unwrap_or(u32::MAX);
                 offering.failures_1h = offering.failures_1h.saturating_add(failures);

@@ -2,6 +2,7 @@
 
 mod claim_node;
 mod classes;
+mod interruptions;
 mod launch_order;
 mod learned;
 mod market;
@@ -16,7 +17,9 @@ use serde::{Deserialize, Serialize};
 
 pub use claim_node::{ExpectedResources, NodeResources, TypeOffering};
 pub use classes::Catalogues;
-pub use launch_order::{LAUNCH_ORDER_ANNOTATION, OfferingKey, launch_order};
+pub use launch_order::{
+    LAUNCH_ORDER_ANNOTATION, LAUNCH_ORDER_BY_ANNOTATION, OfferingKey, OrderedBy, launch_order,
+};
 pub use learned::{CREDIBLE_PERCENT, Learned, LearnedTypes, Lesson};
 pub use market::{Market, OUT_OF_STOCK};
 pub use overlay::{Overlaid, OverlayRefusal};
@@ -42,6 +45,9 @@ pub enum CapacityType {
 }
 
 impl CapacityType {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Reserved, Self::Spot, Self::OnDemand];
+
     /// The value of the label `karpenter.sh/capacity-type`.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -53,9 +59,8 @@ impl CapacityType {
 
     /// Reads the label's value.
     pub fn parse(text: &str) -> Option<Self> {
-        [Self::Reserved, Self::Spot, Self::OnDemand]
-            .into_iter()
-            .find(|capacity| capacity.as_str() == text)
+        let mut all = Self::ALL.into_iter();
+        all.find(|capacity| capacity.as_str() == text)
     }
 }
 
@@ -111,7 +116,7 @@ pub struct Offering {
     pub capacity_override: Resources,
     /// Overheads that replace or join those of the type.
     pub overhead_override: Resources,
-    /// Interruptions per node and day seen lately.
+    /// Interruptions per node and day: the provider's figure or, where it gives none, those seen in the last seven days.
     pub interruptions_per_day: f32,
     /// Launch failures in the last hour.
     pub failures_1h: u32,

@@ -22,6 +22,7 @@ impl Engine {
     pub(super) fn follow_end(&mut self, claim: &NodeClaim, now: Timestamp) {
         self.count_deleted(claim);
         self.note_end(claim, now);
+        self.market.ends(&claim.name, now);
         self.note_left(claim, now);
         self.account_loss(claim, now);
         self.note_gone_ask(claim, now);
@@ -207,7 +208,7 @@ impl Engine {
             ended_launch: notes.and_then(|notes| notes.launch.ended.as_ref()),
             is_tagged: notes.is_some_and(|notes| notes.is_tagged),
             instance: notes.map_or(Instance::Unasked, |notes| notes.instance),
-            failure: notes.and_then(|notes| notes.failure.as_deref()),
+            failure: notes.and_then(|notes| notes.failure.as_ref()),
             last_pod_event: notes.and_then(|notes| notes.last_pod_event),
             is_fresh: self.freshness.is_fresh(),
             must_go: self.must_go(claim, now),

@@ -39,7 +39,7 @@ impl Engine {
             self.tell_of_interruption(&claim, interruption, now, actions);
         }
         if interruption == Interruption::SpotReclaimed
-            && let Some(offering) = offering(&claim)
+            && let Some(offering) = spot_offering(&claim)
         {
             self.market.hold_back(offering, now);
             self.provision.market_changed();
@@ -66,7 +66,7 @@ impl Engine {
 }
 
 /// The spot offering that a claim's instance is of; `None` where it is of another kind, or does not say.
-fn offering(claim: &NodeClaim) -> Option<OfferingKey> {
+pub(super) fn spot_offering(claim: &NodeClaim) -> Option<OfferingKey> {
     let label = |key: &str| claim.labels.get(key);
     let capacity_type = CapacityType::parse(label(labels::CAPACITY_TYPE)?)?;
     (capacity_type == CapacityType::Spot).then_some(OfferingKey {

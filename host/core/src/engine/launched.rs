@@ -12,7 +12,7 @@ use crate::action::{
 };
 use crate::catalogue::OfferingKey;
 use crate::ids::LaunchToken;
-use crate::lifecycle::Instance;
+use crate::lifecycle::{FailedLaunch, Instance};
 use crate::model::NodeClaim;
 use crate::time::Timestamp;
 
@@ -149,10 +149,12 @@ impl Engine {
                 self.notes.of(&claim.name).refused = true;
                 actions.push(report(object, "NodeClassNotReady", words, now));
             }
+            Reason::LaunchFailed {
+                reason: because,
+                words,
+            } => self.note_failure(claim, because, words, now, actions),
             Reason::Rejected(words) | Reason::Other(words) => {
-                let shown = words.chars().take(LONGEST_FAILURE).collect();
-                self.notes.of(&claim.name).failure = Some(shown);
-                actions.push(report(object, "LaunchFailed", words, now));
+                self.note_failure(claim, Arc::from(LAUNCH_FAILED), words, now, actions);
             }
             Reason::NotFound | Reason::Blocked(_) | Reason::Throttled(_) => {}
         }
@@ -161,7 +163,29 @@ impl Engine {
         let key = (object, Some(claim.uid.clone()), Purpose::Launch);
         self.retry.note(key, ended, now);
     }
+
+    /// A launch failed for something that nobody cures by buying something else: that stands on the claim, and people are told.
+    fn note_failure(
+        &mut self,
+        claim: &NodeClaim,
+        reason: Arc<str>,
+        words: String,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
+        let shown = words.chars().take(LONGEST_FAILURE).collect();
+        let failure = FailedLaunch {
+            reason,
+            words: shown,
+        };
+        self.notes.of(&claim.name).failure = Some(failure);
+        let object = ObjectKey::Claim(claim.name.clone());
+        actions.push(report(object, LAUNCH_FAILED, words, now));
+    }
 }
+
+/// Reason of a launch that failed, where the cloud gives none of its own, and of all events about it.
+const LAUNCH_FAILED: &str = "LaunchFailed";
 
 /// Offerings that a refusal says there are none of.
 fn offerings_of(reason: &Reason) -> Vec<OfferingKey> {

@@ -390,8 +390,13 @@ impl Engine {
             self.garbage.has_machine(now);
             self.notes.of(name).drift = None;
             let has_ended = self.notes.of(name).instance == Instance::Gone;
-            if claim.provider_id.is_some() && !has_ended && self.market.draws(name, &claim.labels) {
-                self.provision.market_changed();
+            if claim.provider_id.is_some() && !has_ended {
+                if self.market.draws(name, &claim.labels) {
+                    self.provision.market_changed();
+                }
+                if let Some(offering) = interrupted::spot_offering(&claim) {
+                    self.market.begins(name, offering, now);
+                }
             }
             if self.synced.is_some() {
                 self.adopt_promises(&claim, now);

@@ -7,7 +7,7 @@ use super::launches::LaunchNotes;
 use crate::action::LaunchedInstance;
 use crate::disrupt::drift::Drift;
 use crate::ids::ClaimName;
-use crate::lifecycle::{DeletionCause, DriftFinding, Instance, Interruption};
+use crate::lifecycle::{DeletionCause, DriftFinding, FailedLaunch, Instance, Interruption};
 use crate::state::NameIndex;
 use crate::time::Timestamp;
 
@@ -30,8 +30,8 @@ pub(super) struct ClaimNotes {
     pub(super) machine: Option<LaunchedInstance>,
     pub(super) launch: LaunchNotes,
     pub(super) instance: Instance,
-    /// Why its last launch failed, in words.
-    pub(super) failure: Option<String>,
+    /// Why its last launch failed.
+    pub(super) failure: Option<FailedLaunch>,
     /// The API server would not have it made.
     pub(super) rejected: bool,
     /// Its class could not be used.

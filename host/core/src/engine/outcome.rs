@@ -142,6 +142,7 @@ impl Engine {
             // What only launches are refused for is told there.
             Reason::NotFound
             | Reason::Blocked(_)
+            | Reason::LaunchFailed { .. }
             | Reason::Other(_)
             | Reason::InsufficientCapacity { .. }
             | Reason::ClassMissing(_)

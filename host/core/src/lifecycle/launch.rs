@@ -10,9 +10,11 @@ use std::sync::Arc;
 use super::standing::standing;
 use super::{ClaimView, DeletionCause, LaunchWish, Step};
 use crate::action::{ClaimChange, LaunchBatch, Purpose};
-use crate::catalogue::{Catalogue, LAUNCH_ORDER_ANNOTATION, Market, launch_order};
+use crate::catalogue::{
+    Catalogue, LAUNCH_ORDER_ANNOTATION, LAUNCH_ORDER_BY_ANNOTATION, Market, OrderedBy, launch_order,
+};
 use crate::model::{ClaimPhase, NodeClaim};
-use crate::plan::{LaunchOption, MAX_LAUNCH_TYPES, launch_order_text, option, sold};
+use crate::plan::{LaunchOption, launch_order_text, of_one_launch, option, sold};
 
 pub(super) fn launch(view: &ClaimView<'_>, step: &mut Step) {
     let claim = view.claim;
@@ -47,6 +49,15 @@ pub(super) fn launch(view: &ClaimView<'_>, step: &mut Step) {
     step.launch = Some(LaunchWish::Join(options));
 }
 
+/// A launch that failed, as the claim's condition `Launched` tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedLaunch {
+    /// In Pascal case: the cloud's, as the provider sorts its errors, or `LaunchFailed`.
+    pub reason: Arc<str>,
+    /// In words.
+    pub words: String,
+}
+
 /// A claim's place in a launch, before it is written on the claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PendingLaunch {
@@ -57,13 +68,18 @@ pub struct PendingLaunch {
 }
 
 impl PendingLaunch {
-    /// What is written on a claim: the batch, and the order of offerings where the claim says another.
+    /// What is written on a claim: the batch, and the order of offerings where the claim says another, with what that is by where the claim has none.
     fn change(&self, claim: &NodeClaim) -> ClaimChange {
         let mut annotations = self.batch.to_annotations();
         let order = launch_order_text(&self.options);
         let written = claim.annotations.get(LAUNCH_ORDER_ANNOTATION);
         if written.is_none_or(|written| **written != *order) {
             annotations.insert(Arc::from(LAUNCH_ORDER_ANNOTATION), Arc::from(order));
+        }
+        // What was written is still in the order that it was planned in, less what is avoided; a claim of others' is bought by price.
+        if written.is_none() {
+            let by = Arc::from(OrderedBy::Price.as_str());
+            annotations.insert(Arc::from(LAUNCH_ORDER_BY_ANNOTATION), by);
         }
         ClaimChange {
             annotations,
@@ -76,7 +92,7 @@ impl PendingLaunch {
 pub(crate) fn written_options(claim: &NodeClaim, market: &Market) -> Vec<LaunchOption> {
     let catalogue = market.catalogues().of(&claim.class);
     let written = launch_order(claim).filter_map(|key| catalogue.offering(&key));
-    written.map(option).take(MAX_LAUNCH_TYPES).collect()
+    of_one_launch(written.map(option), |option| &option.instance_type)
 }
 
 /// The ways to buy a claim that are not avoided now: as written on it, or by list price when nothing is.
@@ -86,8 +102,7 @@ fn options(claim: &NodeClaim, market: &Market) -> Vec<LaunchOption> {
         options = by_price(claim, market.catalogues().of(&claim.class));
     }
     options.retain(|option| !market.is_avoided(&option.offering()));
-    options.truncate(MAX_LAUNCH_TYPES);
-    options
+    of_one_launch(options, |option| &option.instance_type)
 }
 
 fn by_price(claim: &NodeClaim, catalogue: &Catalogue) -> Vec<LaunchOption> {

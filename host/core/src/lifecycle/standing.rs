@@ -5,7 +5,7 @@
 
 use super::initialize::lack;
 use super::view::is_marked;
-use super::{ClaimView, Step, consistency, terminate};
+use super::{ClaimView, FailedLaunch, Step, consistency, terminate};
 use crate::action::{ClaimChange, ObjectKey, Purpose};
 use crate::labels;
 use crate::model::{ClaimPhase, ConditionStatus, ConditionType, DesiredCondition, Node, NodeClaim};
@@ -36,7 +36,8 @@ fn waiting(view: &ClaimView<'_>, phase: ClaimPhase) -> Option<DesiredCondition> 
         ClaimPhase::Created => {
             let failure = view.failure?;
             let kind = ConditionType::Launched;
-            Some(DesiredCondition::unknown(kind, "LaunchFailed", failure))
+            let FailedLaunch { reason, words } = failure;
+            Some(DesiredCondition::unknown(kind, reason, words))
         }
         ClaimPhase::Launched => unregistered(view),
         ClaimPhase::Registered => uninitialized(view),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Attached, DeletionCause, DisruptionFacts, PendingLaunch, UnhealthyNode};
+use super::{Attached, DeletionCause, DisruptionFacts, FailedLaunch, PendingLaunch, UnhealthyNode};
 use crate::action::{LaunchBatch, LaunchedInstance, ObjectKey};
 use crate::catalogue::Market;
 use crate::ids::LaunchToken;
@@ -38,8 +38,8 @@ pub struct ClaimView<'a> {
     pub is_tagged: bool,
     /// The cloud's last word about its instance.
     pub instance: Instance,
-    /// Why its last launch failed, in words; `None` where it has not, or nobody knows any more.
-    pub failure: Option<&'a str>,
+    /// Why its last launch failed; `None` where it has not, or nobody knows any more.
+    pub failure: Option<&'a FailedLaunch>,
     /// When a pod last came to its node or left it, as far as that was seen.
     pub last_pod_event: Option<Timestamp>,
     /// `true` if what is seen is what is there; otherwise a claim that has reached its age waits.

@@ -8,12 +8,16 @@ mod launch_options;
 use std::fmt;
 use std::sync::Arc;
 
-pub use launch_options::{MAX_CLAIM_TYPES, MAX_LAUNCH_TYPES, launch_order_text};
-pub(crate) use launch_options::{launch_option, option, sold};
+pub use launch_options::{
+    MAX_CLAIM_TYPES, MAX_LAUNCH_OPTIONS, MAX_LAUNCH_TYPES, launch_order_text, ordered_by,
+};
+pub(crate) use launch_options::{launch_option, of_one_launch, option, sold};
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::{CapacityType, InstanceType, LAUNCH_ORDER_ANNOTATION, OfferingKey};
+use crate::catalogue::{
+    CapacityType, InstanceType, LAUNCH_ORDER_ANNOTATION, LAUNCH_ORDER_BY_ANNOTATION, OfferingKey,
+};
 use crate::ids::{ClaimName, ObjectName, PoolName, ReservationId, TypeName, Uid};
 use crate::labels::Labels;
 use crate::model::{ClassRef, Conditions, NodeClaim, Taint};
@@ -146,6 +150,8 @@ impl PlannedClaim {
         let mut annotations = self.annotations.clone();
         let order = Arc::from(launch_order_text(&self.options));
         annotations.insert(Arc::from(LAUNCH_ORDER_ANNOTATION), order);
+        let by = Arc::from(ordered_by(&self.options).as_str());
+        annotations.insert(Arc::from(LAUNCH_ORDER_BY_ANNOTATION), by);
         NodeClaim {
             name,
             uid: Uid::from(""),

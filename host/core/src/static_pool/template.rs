@@ -11,7 +11,7 @@ use std::sync::Arc;
 use crate::catalogue::{CapacityType, Catalogue, TypeOffering};
 use crate::labels;
 use crate::model::{NodeClaim, NodePool, PackingMode};
-use crate::plan::{LaunchOption, MAX_LAUNCH_TYPES, PlannedClaim, launch_option, sold};
+use crate::plan::{LaunchOption, PlannedClaim, launch_option, of_one_launch, sold};
 use crate::requirement::{Requirement, Requirements};
 use crate::resources::{ResourceName, Resources};
 use crate::schedule::claims::claim::{annotations_of, labels_of};
@@ -96,7 +96,8 @@ fn options(
         }
     }
     let available = all.into_iter().filter(|sold| sold.offering.available);
-    let named = available.take(MAX_LAUNCH_TYPES);
+    let named = of_one_launch(available, |sold| &sold.instance_type.name);
+    let named = named.into_iter();
     named
         .map(|sold| launch_option(sold, settings.node_cost))
         .collect()

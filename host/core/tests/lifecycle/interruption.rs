@@ -138,3 +138,51 @@ fn spot_of_which_some_was_taken_back_is_not_bought_for_three_minutes() {
     let ended = Interruption::Terminating;
     assert_eq!(bought_after(ended, 0), ["small", "large"]);
 }
+
+/// Interruptions per day of each type, as the next decision is told them, after the cloud has said so.
+fn told_to_policies(says: Interruption) -> Vec<(String, String)> {
+    let (objects, instance, claim) = objects();
+    let (mut world, _) = World::on(&objects, spot(), 100);
+    let two_days = 2 * 24 * 3600;
+    world.now = super::second(100 + two_days);
+    world.hear(Input::Interrupted(instance, says));
+    world.miss(Object::Claim(claim));
+    world.miss(Object::Node(Arc::clone(&objects.nodes[0])));
+    let (waiting, ..) = cluster().pod(pod("web").cpu(1900)).parts();
+    world.see(Object::Pod(Arc::clone(&waiting.pods[0])));
+    world.now = super::second(115 + two_days);
+    let actions = world.engine.handle(Input::Tick, world.now);
+    let asked = actions.iter().find_map(|action| match action {
+        Action::Solve(request) => Some(&request.snapshot),
+        _ => None,
+    });
+    let catalogue = &asked.expect("a decision").catalogues;
+    let types = catalogue.of_others().types().iter();
+    let rate = |rate: f32| format!("{rate:.1}");
+    types
+        .map(|own| {
+            (
+                own.name.to_string(),
+                rate(own.offerings[0].interruptions_per_day),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn policies_are_told_how_often_the_cloud_takes_back_what_it_sold() {
+    let told = |says| {
+        let told = told_to_policies(says);
+        let of = |name: &str| {
+            told.iter()
+                .find(|own| own.0 == name)
+                .map(|own| own.1.clone())
+        };
+        (of("small"), of("large"))
+    };
+    let is = |small: &str| (Some(small.to_owned()), Some("0.0".to_owned()));
+    // One of one node that was seen to run for two days.
+    assert_eq!(told(Interruption::SpotReclaimed), is("0.5"));
+    assert_eq!(told(Interruption::Terminating), is("0.0"));
+    assert_eq!(told(Interruption::RebalanceRecommended), is("0.0"));
+}

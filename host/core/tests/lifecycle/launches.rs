@@ -6,6 +6,7 @@ use plimsoll_core::action::{
     Answer, ClaimLaunch, CloudCall, LAUNCH_BATCH_ANNOTATION, LaunchAnswer, LaunchBatch,
     LaunchRequest, LaunchedInstance, Order, Outcome, Purpose, Reason, Request, Write,
 };
+use plimsoll_core::catalogue::{LAUNCH_ORDER_ANNOTATION, LAUNCH_ORDER_BY_ANNOTATION};
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::ProviderId;
 use plimsoll_core::labels::Labels;
@@ -310,4 +311,55 @@ fn a_call_that_nobody_made_before_has_failed_when_it_is_refused() {
     assert_eq!(purposes(&call), [Purpose::Launch]);
     let orders = world.hear(Input::Outcome(call[0].id, refused()));
     assert_eq!(purposes(&orders), [Purpose::MarkWaiting]);
+}
+
+/// The condition `Launched` that a claim's change says, as `reason: message`.
+fn said(order: &Order) -> String {
+    let said = match &order.request {
+        Request::Write(Write::ChangeClaim(_, change)) => change.conditions.first(),
+        _ => None,
+    };
+    let said = said.expect("it says why");
+    format!("{}: {}", said.reason, said.message)
+}
+
+#[test]
+fn the_reason_that_the_cloud_gives_stands_on_the_claim() {
+    let claims = alike(&["a"]);
+    let failed = |reason: Reason| {
+        let (mut world, orders) = finding(&claims, 1);
+        let call = world.see(Object::Claim(marked(&claims, &orders[0])));
+        let orders = world.hear(Input::Outcome(call[0].id, Outcome::Refused(reason)));
+        said(&orders[0])
+    };
+    let words = || "no such image".to_owned();
+    let known = Reason::LaunchFailed {
+        reason: "AMINotFound".into(),
+        words: words(),
+    };
+    assert_eq!(failed(known), "AMINotFound: no such image");
+    assert_eq!(
+        failed(Reason::Other(words())),
+        "LaunchFailed: no such image"
+    );
+}
+
+#[test]
+fn a_claim_says_what_its_order_is_by() {
+    let by = |claim: &NodeClaim| claim.annotations.get(LAUNCH_ORDER_BY_ANNOTATION).cloned();
+    let claims = alike(&["a"]);
+    assert_eq!(by(&claims[0]).as_deref(), Some("price"));
+    // A claim of others' says nothing; one of before keeps its order and says nothing of it.
+    let annotations = |is_without: bool| {
+        let mut claim = alike(&["a"]).remove(0);
+        let own = Arc::make_mut(&mut claim);
+        own.annotations.remove(LAUNCH_ORDER_BY_ANNOTATION);
+        if is_without {
+            own.annotations.remove(LAUNCH_ORDER_ANNOTATION);
+        }
+        let (_, orders) = finding(std::slice::from_ref(&claim), 1);
+        by(&marked(&[claim], &orders[0]))
+    };
+    assert_eq!(annotations(true).as_deref(), Some("price"));
+    assert_eq!(annotations(false), None);
 }

@@ -21,7 +21,9 @@ use std::sync::Arc;
 
 use plimsoll_core::action::{ClaimChange, LaunchedInstance, ObjectKey, Purpose, Request, Write};
 use plimsoll_core::catalogue::Market;
-use plimsoll_core::lifecycle::{self, Attached, ClaimView, DisruptionFacts, Instance, Step};
+use plimsoll_core::lifecycle::{
+    self, Attached, ClaimView, DisruptionFacts, FailedLaunch, Instance, Step,
+};
 use plimsoll_core::model::{ClaimPhase, Node, NodeClaim, Pod, Version, VolumeAttachment, Volumes};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{NodeFixture, PodFixture, cluster, node};
@@ -35,7 +37,7 @@ struct Scene {
     volumes: Arc<Volumes>,
     is_ambiguous: bool,
     machine: Option<LaunchedInstance>,
-    failure: Option<&'static str>,
+    failure: Option<FailedLaunch>,
     last_pod_event: Option<Timestamp>,
     disruption: Option<DisruptionFacts>,
     migrated_hash: Option<Arc<str>>,
@@ -94,7 +96,7 @@ impl Scene {
             ended_launch: None,
             is_tagged: false,
             instance: Instance::Unasked,
-            failure: self.failure,
+            failure: self.failure.as_ref(),
             last_pod_event: self.last_pod_event,
             is_fresh: self.is_fresh,
             must_go: None,

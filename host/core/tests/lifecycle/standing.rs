@@ -3,6 +3,7 @@
 use plimsoll_core::action::LaunchedInstance;
 use plimsoll_core::ids::ProviderId;
 use plimsoll_core::labels::{INITIALIZED, Labels, REGISTERED};
+use plimsoll_core::lifecycle::FailedLaunch;
 use plimsoll_core::model::{
     ClaimPhase, ConditionType, Conditions, DesiredCondition, Effect, Node, NodeConditions,
     Readiness, Stamp,
@@ -38,10 +39,13 @@ fn with_gpu(node: &mut Node) {
 fn a_launch_that_failed_is_told_on_the_claim() {
     let mut scene = Scene::of(ours(ClaimPhase::Created), []);
     assert!(scene.said().is_empty(), "nothing has happened");
-    scene.failure = Some("the quota is used up");
-    assert_eq!(scene.said(), ["Launched=Unknown LaunchFailed"]);
+    scene.failure = Some(FailedLaunch {
+        reason: "AMINotFound".into(),
+        words: "the image is gone".to_owned(),
+    });
+    assert_eq!(scene.said(), ["Launched=Unknown AMINotFound"]);
     let change = &scene.changes()[0];
-    assert_eq!(&*change.conditions[0].message, "the quota is used up");
+    assert_eq!(&*change.conditions[0].message, "the image is gone");
 }
 
 #[test]

@@ -28,7 +28,7 @@ use crate::gather::{Gatherer, KWOK_CLASS};
 use crate::input::Loaded;
 use crate::note::Note;
 use crate::recording::{self, TimedChange};
-use crate::section::{At, Change, Section, closest_field, renamed};
+use crate::section::{At, Change, NodeClassEntry, Section, closest_field, renamed};
 use crate::write::CatalogueText;
 
 /// Joins what was gathered.
@@ -73,6 +73,7 @@ pub(crate) fn resolve(mut gathered: Gatherer) -> Result<Loaded, SnapshotError> {
     Ok(Loaded {
         snapshot,
         objects,
+        node_classes: node_classes(section.node_classes, gathered.node_classes),
         changes,
         notes,
         // The text of a snapshot has no classes: what they change is written out.
@@ -82,6 +83,14 @@ pub(crate) fn resolve(mut gathered: Gatherer) -> Result<Loaded, SnapshotError> {
             CatalogueText::Inline
         },
     })
+}
+
+/// Node classes of a file, each once: an object says more than the section does.
+fn node_classes(section: Vec<NodeClassEntry>, objects: Vec<NodeClassEntry>) -> Vec<NodeClassEntry> {
+    let all = section.into_iter().chain(objects);
+    let by_name = all.map(|own| ((own.kind.clone(), own.name.clone()), own));
+    let by_name: BTreeMap<_, _> = by_name.collect();
+    by_name.into_values().collect()
 }
 
 /// The catalogues of a provider that serves every kind of class that this program has a provider for: a file does not say whose it is.

@@ -9,6 +9,7 @@ mod deployment;
 mod duration;
 mod fields;
 mod guards;
+mod node_classes;
 mod percent;
 mod renamed;
 mod settings;
@@ -25,6 +26,7 @@ pub use change::{AvailabilityEntry, ChangeEntry, PriceChangeEntry, Reference};
 pub use deployment::{AmountEntry, DeploymentEntry, FollowsEntry, UsageEntry, UsesEntry};
 pub use duration::Duration;
 pub use guards::{ChurnEntry, GuardsEntry, RunawayEntry};
+pub use node_classes::{ClassConditionEntry, NodeClassEntry};
 pub use percent::Percent;
 pub use settings::{DefaultSpreadEntry, PackingEntry, SettingsEntry};
 pub use subnets::SubnetEntry;
@@ -55,6 +57,9 @@ pub struct Section {
     /// Subnets for new nodes, with the addresses that they have free; zones without one are not counted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub subnets: Vec<SubnetEntry>,
+    /// Node classes whose status has conditions that are not `True`; no decision reads them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub node_classes: Vec<NodeClassEntry>,
     /// Changes after the snapshot, for a recording.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<ChangeEntry>,

@@ -24,8 +24,8 @@ use crate::recording::{Change, TimedChange};
 use crate::resolve::written_instant;
 use crate::section::{
     Amount, AmountEntry, AvailabilityEntry, CatalogueEntry, ChangeEntry, DeploymentEntry, Duration,
-    FollowsEntry, PriceChangeEntry, PriceEntry, Reference, Section, SettingsEntry, SubnetEntry,
-    UsageEntry, UsesEntry,
+    FollowsEntry, NodeClassEntry, PriceChangeEntry, PriceEntry, Reference, Section, SettingsEntry,
+    SubnetEntry, UsageEntry, UsesEntry,
 };
 
 /// How text is laid out.
@@ -46,15 +46,18 @@ pub enum CatalogueText {
     Entry(CatalogueEntry, Vec<PriceEntry>),
 }
 
-/// Writes a snapshot and what follows it.
+/// Writes a snapshot, what follows it, and what node classes say of themselves.
 pub fn write(
     snapshot: &Snapshot,
-    changes: &[TimedChange],
+    (changes, node_classes): (&[TimedChange], &[NodeClassEntry]),
     catalogue: &CatalogueText,
     format: Format,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let section = section(snapshot, changes, catalogue);
+    let section = Section {
+        node_classes: node_classes.to_vec(),
+        ..section(snapshot, changes, catalogue)
+    };
     let mut section = serde_json::to_value(&section)?;
     match format {
         Format::Json => {
@@ -88,7 +91,7 @@ pub fn json(snapshot: &Snapshot) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     write(
         snapshot,
-        &[],
+        (&[], &[]),
         &CatalogueText::Inline,
         Format::Json,
         &mut text,
@@ -122,6 +125,7 @@ fn section(snapshot: &Snapshot, changes: &[TimedChange], catalogue: &CatalogueTe
         prices,
         subnets: snapshot.catalogues.subnets().iter().map(subnet).collect(),
         changes: changes.iter().map(change).collect(),
+        ..Section::default()
     }
 }
 

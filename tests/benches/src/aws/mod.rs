@@ -23,7 +23,7 @@ pub use compare::{Difference, differences};
 pub use explained::{Explanation, explanations};
 pub use observed::{Figures, Observed};
 pub use program::{Contender, Programs};
-pub use report::{Verdict, report, summary, verdict};
+pub use report::{Verdict, missed_in_all, report, summary, verdict};
 pub use scene::run;
 pub use script::Script;
 pub use scripts::{drawn, scripts};

@@ -7,6 +7,8 @@ use super::explained::Explanation;
 use super::observed::{Figures, Observed};
 use super::script::Script;
 
+/// Seconds from pods to the first call of CreateFleet, in the middle of all scripts, that ours has to stay below.
+const SOON: f64 = 1.5;
 /// Most values of a difference that are printed.
 const MOST_VALUES: usize = 6;
 
@@ -101,15 +103,30 @@ pub fn report(script: &Script, (theirs, ours): (&Figures, &Figures), verdict: &V
 
 /// The last line about time: from the first pods of a script to its first call of CreateFleet, in the middle of all scripts.
 pub fn summary(played: &[(Figures, Figures)]) -> String {
-    let middle = |pick: fn(&(Figures, Figures)) -> &Figures| {
-        let mut all: Vec<f64> = played.iter().filter_map(|own| pick(own).seconds).collect();
-        all.sort_by(f64::total_cmp);
-        let middle = all.get(all.len().saturating_sub(1) / 2);
-        middle.map_or("-".to_owned(), |it| format!("{it:.2}"))
-    };
+    let shown = |middle: Option<f64>| middle.map_or("-".to_owned(), |it| format!("{it:.2}"));
     let what = format!("pods to CreateFleet, s, p50 of {}", played.len());
-    let (theirs, ours) = (middle(|own| &own.0), middle(|own| &own.1));
+    let theirs = shown(middle(played.iter().map(|own| &own.0)));
+    let ours = shown(middle(played.iter().map(|own| &own.1)));
     format!("{what:<44}{theirs:>12}{ours:>12}\n")
+}
+
+/// The bar of a run of all scripts that was missed, in words.
+pub fn missed_in_all(played: &[(Figures, Figures)]) -> Option<String> {
+    let ours = middle(played.iter().map(|own| &own.1));
+    if ours.is_some_and(|ours| ours < SOON) {
+        return None;
+    }
+    let ours = ours.map_or("not known".to_owned(), |ours| format!("{ours:.3}"));
+    Some(format!(
+        "pods to CreateFleet, s, p50 is {ours}; expected less than {SOON}"
+    ))
+}
+
+/// The time in the middle of those that are known, the earlier of two.
+fn middle<'f>(played: impl Iterator<Item = &'f Figures>) -> Option<f64> {
+    let mut all: Vec<f64> = played.filter_map(|own| own.seconds).collect();
+    all.sort_by(f64::total_cmp);
+    all.get(all.len().saturating_sub(1) / 2).copied()
 }
 
 fn values(all: &std::collections::BTreeSet<String>) -> String {
@@ -172,6 +189,23 @@ mod tests {
         let words: Vec<&str> = line.split_whitespace().collect();
         assert_eq!(words[words.len() - 3..], ["3", "2.50", "0.50"]);
         assert!(summary(&[]).ends_with("-\n"));
+    }
+
+    #[test]
+    fn a_run_of_all_scripts_fails_where_ours_is_late_in_the_middle() {
+        let played = |seconds: &[f64]| -> Vec<(Figures, Figures)> {
+            let figures = |seconds| Figures {
+                seconds: Some(seconds),
+                ..Figures::default()
+            };
+            let both = seconds.iter().map(|own| (figures(9.0), figures(*own)));
+            both.collect()
+        };
+        assert_eq!(missed_in_all(&played(&[0.5, 1.499, 9.0])), None);
+        let words = "pods to CreateFleet, s, p50 is 1.500; expected less than 1.5";
+        let late = missed_in_all(&played(&[0.5, 1.5, 9.0]));
+        assert_eq!(late.as_deref(), Some(words));
+        assert!(missed_in_all(&[]).is_some(), "nothing was measured");
     }
 
     #[test]

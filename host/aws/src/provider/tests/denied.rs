@@ -77,7 +77,8 @@ async fn a_call_that_is_denied_is_refused_with_its_action_and_changes_nothing() 
         scene.cloud.with(|world| world.faults.push(fault));
         let ended = scene.ec2.call(&call).await;
         scene.cloud.with(|world| world.faults.clear());
-        let Outcome::Refused(Reason::Other(words)) = &ended else {
+        let Outcome::Refused(Reason::Other(words) | Reason::LaunchFailed { words, .. }) = &ended
+        else {
             unreachable!("{action}: {ended:?}")
         };
         let expected = format!(

@@ -296,10 +296,11 @@ async fn a_clock_that_is_off_and_credentials_that_do_not_hold_are_told_where_peo
         let words = format!("Unknown AwaitingReconciliation ec2:DescribeSubnets: {code}; ");
         assert!(told.starts_with(&words) && told.contains(way_out), "{told}");
         let refused = scene.launch(&two(OnDemand)).await;
-        let Outcome::Refused(Reason::Other(words)) = &refused else {
+        let Outcome::Refused(Reason::LaunchFailed { reason, words }) = &refused else {
             unreachable!("{code}: {refused:?}")
         };
         assert!(words.contains(way_out), "{words}");
+        assert_eq!(&**reason, "Unauthorized");
         assert!(scene.instances().is_empty());
         let error = scene.ec2.clients().queue("demo").await.expect_err(code);
         assert!(error.to_string().contains(way_out), "{error}");

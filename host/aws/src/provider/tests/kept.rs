@@ -1,4 +1,4 @@
-//! What classes name is asked of AWS as seldom as it may be: a release of images does not replace nodes within a minute.
+//! Images, parameters and subnets are asked of AWS as seldom as they may be: a release of images does not replace nodes within a minute.
 
 use k8s_openapi::jiff::SignedDuration;
 use plimsoll_cloud::Image;

@@ -112,6 +112,14 @@ async fn a_flag_that_cannot_be_read_is_told_with_its_value_and_what_was_expected
             ["'much'", "--vm-memory-overhead-percent", "such as 0.075"],
         ),
         ("--reserved-enis=-1", ["'-1'", "--reserved-enis", "0.."]),
+        (
+            "--ami-refresh-interval=59s",
+            ["'59s'", "--ami-refresh-interval", "at least 1m"],
+        ),
+        (
+            "--subnet-refresh-interval=often",
+            ["'often'", "--subnet-refresh-interval", "at least 1m"],
+        ),
     ] {
         let (said, code) = started.ends(&[flag]).await;
         assert!(words.iter().all(|own| said.contains(own)), "{flag}: {said}");
@@ -137,6 +145,21 @@ async fn variables_without_which_it_cannot_serve_are_named() {
             &[][..],
             Some(("VM_MEMORY_OVERHEAD_PERCENT", "1.5")),
             "VM_MEMORY_OVERHEAD_PERCENT is \"1.5\"; expected a share of at least 0 and below 1",
+        ),
+        (
+            &[][..],
+            Some(("AMI_REFRESH_INTERVAL", "30s")),
+            "AMI_REFRESH_INTERVAL is \"30s\"; expected a duration of at least 1m",
+        ),
+        (
+            &[][..],
+            Some(("ENABLE_ZONAL_SHIFT", "true")),
+            "--enable-zonal-shift is \"true\"; expected false, the only value served",
+        ),
+        (
+            &[][..],
+            Some(("AWS_FEATURE_GATES", "NodeClassCEL")),
+            "--aws-feature-gates has \"NodeClassCEL\"; expected NAME=true or NAME=false",
         ),
     ] {
         let mut started = Started::new().await.without(lacks);
@@ -281,4 +304,24 @@ async fn the_endpoint_is_asked_of_eks_unless_it_is_given() {
         let asked = asked.filter(|call| call.operation == "DescribeCluster");
         assert_eq!(asked.count(), calls, "{name}");
     }
+}
+
+#[tokio::test]
+async fn the_version_is_asked_of_eks_where_it_has_the_control_plane() {
+    let started = Started::new().await;
+    let asked = || {
+        let calls = started.cloud.calls().into_iter();
+        calls
+            .filter(|call| call.operation == "DescribeCluster")
+            .count()
+    };
+    let flags = ["--cluster-name", "other", "--eks-control-plane"];
+    let (said, code) = started.ends(&flags).await;
+    let words =
+        "EKS does not say the version of cluster \"other\"; expected the cluster's name in EKS";
+    assert!(
+        said.contains(words) && said.contains("ResourceNotFoundException"),
+        "{said}"
+    );
+    assert_eq!((code, asked()), (Some(3), 1));
 }

@@ -1,10 +1,13 @@
 //! Words for people where AWS or they themselves are in the way: of a queue that is not there, of a class that waits for its claims, of
 //! instances that end before they join.
 
+use std::process::Command;
+
 use k8s_openapi::api::events::v1::Event as Told;
 use kube::api::{Patch, PatchParams, PostParams};
 use plimsoll_api::kinds::Condition;
 use plimsoll_cloud::StateReason;
+use tokio::task::spawn_blocking;
 
 use super::*;
 use crate::served::until_bound;
@@ -33,6 +36,20 @@ impl Scene {
         let about = told.regarding.and_then(|own| own.name);
         (told.note.unwrap_or_default(), about.unwrap_or_default())
     }
+
+    /// The words of `plimsoll explain` about the pool, as the API server has it.
+    async fn explained(&self) -> String {
+        let mut command = Command::new(program());
+        command
+            .args(["explain", "nodepool", "general", "--region", "us-east-1"])
+            .arg("--kubeconfig")
+            .arg(self.lab.kubeconfig());
+        let ended = spawn_blocking(move || command.output()).await;
+        let ended = ended.expect("a thread").expect("it runs");
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.success(), "{said}");
+        String::from_utf8_lossy(&ended.stdout).into_owned()
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -47,6 +64,10 @@ async fn a_queue_that_is_gone_and_a_class_that_waits_are_told_on_the_class() {
             .starts_with("INTERRUPTION_QUEUE is \"lab\": sqs:"),
         "{said:?}"
     );
+    let told = scene.explained().await;
+    let class = "finding: EC2NodeClass default: InterruptionQueueReady is False: QueueNotFound: ";
+    let finding = format!("{class}{}\n", said.message);
+    assert!(told.contains(&finding), "{told}");
     // Nobody waits for it.
     scene.run_pods(1).await;
     // It is made.
@@ -112,6 +133,12 @@ async fn instances_that_may_not_use_their_key_are_told_and_not_launched_without_
         .until_class_says("ValidationSucceeded", "InstancesEndAtOnce")
         .await;
     assert!(said.message.contains("kms:CreateGrant"), "{said:?}");
+    let told = scene.explained().await;
+    let class = "finding: EC2NodeClass default: ValidationSucceeded is False: InstancesEndAtOnce: ";
+    assert!(
+        told.contains(class) && told.contains("kms:CreateGrant"),
+        "{told}"
+    );
     scene.until_class_says("Ready", "UnhealthyDependents").await;
     let gone = until("the claim to go", PATIENCE, async || {
         let claims = scene.claims().await;

@@ -19,6 +19,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use super::market::Follower;
 use super::reconciler::{Known, Reconciler};
+use super::version::Version;
 use crate::clock::Clock;
 
 /// The first list of classes is waited for so long; without it nothing is sold until it comes.
@@ -35,6 +36,7 @@ pub(super) struct Classes {
     known: BTreeMap<String, Known>,
     clock: Clock,
     market: Follower,
+    version: Version,
     /// Classes and catalogues as they were told last.
     told: (Option<Told>, Option<Catalogues>),
 }
@@ -45,6 +47,7 @@ impl Classes {
         ec2: Arc<Ec2>,
         nodes: NodeSettings,
         market: Follower,
+        version: Version,
     ) -> Self {
         Self {
             watched: WatchedClasses::start(&client),
@@ -53,6 +56,7 @@ impl Classes {
             known: BTreeMap::new(),
             clock: Clock::default(),
             market,
+            version,
             told: (None, None),
         }
     }
@@ -152,6 +156,9 @@ impl Classes {
 
     /// Looks at every class for which it is time.
     async fn look(&mut self) {
+        if self.version.follow(&self.ec2).await {
+            self.look_now();
+        }
         let classes = self.watched.all().clone();
         self.known.retain(|name, _| classes.contains_key(name));
         for (name, class) in classes {

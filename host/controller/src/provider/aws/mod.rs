@@ -8,6 +8,7 @@ mod market;
 mod profiles;
 mod reconciler;
 mod templates;
+mod version;
 
 use std::sync::Arc;
 
@@ -25,9 +26,12 @@ use self::classes::Classes;
 use self::ended::Ended;
 use self::interruption::Interruptions;
 use self::market::Follower;
+use self::version::Version;
 use super::{Calling, Provider, Telling};
 use crate::Telemetry;
 use crate::metrics::families::{LAUNCH_FAILURES, TERMINATION_FAILURES};
+
+pub use self::version::VersionSource;
 
 /// Inputs that wait to be heard; whoever tells more waits.
 const AHEAD: usize = 64;
@@ -46,6 +50,8 @@ pub struct AwsSetup {
     pub is_isolated: bool,
     /// `true` if classes are not tried out before they are launched.
     pub skips_dry_runs: bool,
+    /// Whoever tells the cluster's version of Kubernetes, from time to time.
+    pub version: VersionSource,
     /// Name of the queue with messages about instances; `None` for none.
     pub queue: Option<String>,
     /// Numbers about what it does.
@@ -74,7 +80,8 @@ pub async fn aws(setup: AwsSetup) -> Arc<dyn Provider> {
     }
     let market = Follower::start(&ec2, setup.is_isolated);
     let client = setup.client.clone();
-    let mut classes = Classes::new(setup.client, Arc::clone(&ec2), setup.nodes, market);
+    let version = Version::new(setup.version, client.clone());
+    let mut classes = Classes::new(setup.client, Arc::clone(&ec2), setup.nodes, market, version);
     classes.first().await;
     let catalogues = classes.catalogues();
     let mut tasks = JoinSet::new();

@@ -1,0 +1,109 @@
+//! Findings beside an explanation: what node classes say is not well, and why instances were not launched, in the sentences of the objects,
+//! which name the way out.
+
+use plimsoll_core::model::{ConditionType, NodeClaim, NodePool};
+use plimsoll_core::plan::{Plan, Refusal};
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_snapshot::Loaded;
+use plimsoll_snapshot::section::{ClassConditionEntry, NodeClassEntry};
+
+use crate::view::explanation::PodState;
+
+/// Type of the condition that sums up the others.
+const READY: &str = "Ready";
+
+/// Findings about NodePools: their node classes, and those of their NodeClaims that have no instance.
+pub(crate) fn of_pools(loaded: &Loaded, is_meant: impl Fn(&str) -> bool) -> Vec<String> {
+    let claims = loaded.snapshot.nodes.iter();
+    let claims = claims.filter(|row| row.pool().is_some_and(|pool| is_meant(pool.as_str())));
+    let launches = claims.filter_map(|row| not_launched(row.claim.as_deref()?));
+    let mut findings = of_classes(loaded, &is_meant);
+    findings.extend(launches);
+    findings
+}
+
+/// Findings about the node classes of NodePools.
+pub(crate) fn of_classes(loaded: &Loaded, is_meant: impl Fn(&str) -> bool) -> Vec<String> {
+    let pools = loaded.objects.pools.iter();
+    let pools: Vec<_> = pools.filter(|pool| is_meant(pool.name.as_str())).collect();
+    let is_used = |class: &&NodeClassEntry| pools.iter().any(|pool| is_of(pool, class));
+    let classes = loaded.node_classes.iter().filter(is_used);
+    classes.flat_map(of_class).collect()
+}
+
+/// Findings about what a pod waits for; none where it waits for nothing that is bought.
+pub(crate) fn of_pod(loaded: &Loaded, plan: &Plan, row: usize) -> Vec<String> {
+    let snapshot = &loaded.snapshot;
+    match PodState::of(snapshot, plan, row) {
+        PodState::Unschedulable(unplaced) => match &unplaced.reason {
+            Refusal::Unschedulable(pools) => of_pools(loaded, |name| {
+                pools.is_empty() || pools.iter().any(|own| own.pool.as_str() == name)
+            }),
+            _ => Vec::new(),
+        },
+        PodState::NeedsNewNode(number) => {
+            let pool = plan.claims[number].pool.as_str();
+            of_pools(loaded, |name| name == pool)
+        }
+        PodState::Nominated(claim) => of_nominated(loaded, snapshot, claim),
+        PodState::FitsExistingNode(_) | PodState::Bound(_) | PodState::NotPending => Vec::new(),
+    }
+}
+
+fn of_nominated(loaded: &Loaded, snapshot: &Snapshot, claim: &str) -> Vec<String> {
+    let mut rows = snapshot.nodes.iter();
+    let row = rows.find(|row| row.name() == claim || named(row.claim.as_deref(), claim));
+    let Some(row) = row else {
+        return Vec::new();
+    };
+    let pool = row.pool();
+    let is_meant = |name: &str| pool.as_ref().is_some_and(|pool| pool.as_str() == name);
+    let mut findings = of_classes(loaded, is_meant);
+    findings.extend(row.claim.as_deref().and_then(not_launched));
+    findings
+}
+
+fn named(claim: Option<&NodeClaim>, name: &str) -> bool {
+    claim.is_some_and(|claim| claim.name.as_str() == name)
+}
+
+/// The findings as lines below an explanation.
+pub(crate) fn lines(findings: &[String]) -> String {
+    let lines = findings.iter();
+    let lines = lines.map(|finding| format!("finding: {finding}\n"));
+    lines.collect::<Vec<_>>().concat()
+}
+
+fn is_of(pool: &NodePool, class: &NodeClassEntry) -> bool {
+    *pool.class.kind == *class.kind && *pool.class.name == *class.name
+}
+
+/// A sentence for each condition; the one that sums up the others only where it stands alone.
+fn of_class(class: &NodeClassEntry) -> Vec<String> {
+    let (sums, others): (Vec<_>, Vec<_>) =
+        class.conditions.iter().partition(|own| own.kind == READY);
+    let told = if others.is_empty() { sums } else { others };
+    let sentence = |own: &ClassConditionEntry| {
+        let ClassConditionEntry { kind, status, .. } = own;
+        let what = format!("{} {}: {kind} is {status}", class.kind, class.name);
+        let mut words = vec![&*what, &own.reason, &own.message];
+        words.retain(|words| !words.is_empty());
+        words.join(": ")
+    };
+    told.into_iter().map(sentence).collect()
+}
+
+/// Why a claim has no instance yet, where it says so.
+fn not_launched(claim: &NodeClaim) -> Option<String> {
+    let said = claim.conditions.get(ConditionType::Launched)?;
+    let is_failed = !claim.conditions.is_true(ConditionType::Launched) && *said.reason != *AWAITED;
+    is_failed.then(|| {
+        format!(
+            "NodeClaim {}: it has no instance: {}",
+            claim.name, said.message
+        )
+    })
+}
+
+/// Reason of a claim that nothing is known of yet; of one whose launch failed it says why.
+const AWAITED: &str = "AwaitingReconciliation";

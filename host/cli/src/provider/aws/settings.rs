@@ -1,0 +1,242 @@
+//! Settings of the provider by flag and environment, under the incumbent's names. What the environment says in no way that is understood gives
+//! the default, as the incumbent has it, and is told; what is understood and cannot be is refused.
+
+use std::str::FromStr;
+
+use anyhow::{Result, anyhow, bail};
+use k8s_openapi::jiff::SignedDuration;
+use plimsoll_api::duration;
+use plimsoll_aws::RefreshIntervals;
+use plimsoll_core::time::Span;
+use plimsoll_ec2_facts::Share;
+
+use crate::flags;
+use crate::leader::is_true;
+
+/// Share of memory taken to be kept by hypervisor and firmware, unless said: the incumbent's.
+const MEMORY_OVERHEAD: f64 = 0.075;
+const MILLION: f64 = 1_000_000.0;
+
+/// The share of memory that is kept. Text of the environment that is no number gives the default, as the incumbent has it; a number that is no
+/// share is refused.
+pub(super) fn overhead(
+    flags: &flags::Aws,
+    said: &impl Fn(&str) -> Option<String>,
+) -> Result<Share> {
+    let name = "VM_MEMORY_OVERHEAD_PERCENT";
+    let written = said(name).filter(|text| is_read::<f64>(name, text, "a share such as 0.075"));
+    let share = match (flags.vm_memory_overhead_percent, written) {
+        (Some(share), _) => share,
+        (None, Some(text)) => {
+            flags::share(&text).map_err(|words| anyhow!("{name} is \"{text}\"; {words}"))?
+        }
+        (None, None) => MEMORY_OVERHEAD,
+    };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between nothing and a million"
+    )]
+    let millionths = (share * MILLION).round() as u32;
+    Ok(Share::from_parts_per_million(millionths))
+}
+
+pub(super) fn reserved(flags: &flags::Aws, said: &impl Fn(&str) -> Option<String>) -> u32 {
+    let name = "RESERVED_ENIS";
+    let text = || said(name).filter(|text| is_read::<u32>(name, text, "a number such as 1"));
+    let written = || text()?.parse().ok();
+    flags.reserved_enis.or_else(written).unwrap_or(0)
+}
+
+/// `true` if a variable can be read; otherwise the log says that it is passed over.
+fn is_read<T: FromStr>(name: &str, text: &str, expected: &str) -> bool {
+    let is_read = text.parse::<T>().is_ok();
+    if !is_read {
+        passed_over(name, text, expected);
+    }
+    is_read
+}
+
+fn passed_over(name: &str, text: &str, expected: &str) {
+    tracing::warn!("{name} is \"{text}\", which is passed over; expected {expected}");
+}
+
+/// A switch by its flag, or else by its variable; off where neither says.
+pub(super) fn is_set(
+    flag: Option<bool>,
+    name: &str,
+    said: &impl Fn(&str) -> Option<String>,
+) -> bool {
+    let written = || {
+        said(name).is_some_and(|text| {
+            if !is_true(&text) && !is_false(&text) {
+                tracing::warn!(
+                    "{name} is \"{text}\", which is taken for false; expected true or false"
+                );
+            }
+            is_true(&text)
+        })
+    };
+    flag.unwrap_or_else(written)
+}
+
+/// Go's words for false, which the incumbent reads.
+fn is_false(text: &str) -> bool {
+    ["0", "f", "F", "false", "FALSE", "False"].contains(&text)
+}
+
+/// Times between two questions for what classes name.
+pub(super) fn intervals(
+    flags: &flags::Aws,
+    said: &impl Fn(&str) -> Option<String>,
+) -> Result<RefreshIntervals> {
+    let default = RefreshIntervals::default();
+    let chosen = |flag: Option<Span>, name: &str, default| {
+        anyhow::Ok(match flag {
+            Some(span) => SignedDuration::from_millis(span.millis()),
+            None => written(name, said)?.unwrap_or(default),
+        })
+    };
+    Ok(RefreshIntervals {
+        images: chosen(
+            flags.ami_refresh_interval,
+            "AMI_REFRESH_INTERVAL",
+            default.images,
+        )?,
+        subnets: chosen(
+            flags.subnet_refresh_interval,
+            "SUBNET_REFRESH_INTERVAL",
+            default.subnets,
+        )?,
+    })
+}
+
+/// A time between two questions by its variable; `None` where it says none.
+fn written(name: &str, said: &impl Fn(&str) -> Option<String>) -> Result<Option<SignedDuration>> {
+    let Some(text) = said(name) else {
+        return Ok(None);
+    };
+    if duration::parse(&text).is_none() {
+        passed_over(name, &text, duration::EXPECTED);
+        return Ok(None);
+    }
+    let span = flags::interval(&text).map_err(|words| anyhow!("{name} is \"{text}\"; {words}"))?;
+    Ok(Some(SignedDuration::from_millis(span.millis())))
+}
+
+/// Fails where zonal shifts are to be followed: whoever relies on it would have instances in a zone that traffic was shifted away from.
+pub(super) fn refuse_zonal_shifts(
+    flags: &flags::Aws,
+    said: &impl Fn(&str) -> Option<String>,
+) -> Result<()> {
+    if is_set(flags.enable_zonal_shift, "ENABLE_ZONAL_SHIFT", said) {
+        bail!(
+            "--enable-zonal-shift is \"true\"; expected false, the only value served: zonal shifts are not followed, and a zone is avoided by a \
+             requirement of the NodePool or by the subnets of the class"
+        );
+    }
+    Ok(())
+}
+
+/// A warning for each gate of AWS that is open, or that nobody knows.
+pub(super) fn gates(
+    flags: &flags::Aws,
+    said: &impl Fn(&str) -> Option<String>,
+) -> Result<Vec<String>> {
+    let text = flags.gates.clone();
+    let text = text.or_else(|| said("AWS_FEATURE_GATES"));
+    let text = text.unwrap_or_default();
+    let mut warnings = Vec::new();
+    for entry in text.split(',').map(str::trim).filter(|it| !it.is_empty()) {
+        match entry.split_once('=') {
+            Some((CEL, "false")) => {}
+            Some((CEL, "true")) => warnings.push(format!(
+                "--aws-feature-gates opens {CEL}, which has no effect: kubelet settings of EC2NodeClasses are values and no expressions"
+            )),
+            Some((name, "true" | "false")) => warnings.push(format!(
+                "--aws-feature-gates names {name}, which is passed over; known is {CEL}"
+            )),
+            _ => bail!("--aws-feature-gates has \"{entry}\"; expected NAME=true or NAME=false"),
+        }
+    }
+    Ok(warnings)
+}
+
+/// The gate of expressions in kubelet settings of classes.
+const CEL: &str = "NodeClassCEL";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from<T>(
+        pairs: &[(&str, &str)],
+        read: impl Fn(&flags::Aws, &dyn Fn(&str) -> Option<String>) -> Result<T>,
+    ) -> Result<T, String> {
+        let said = |name: &str| {
+            let mut pairs = pairs.iter();
+            let found = pairs.find(|(key, _)| *key == name);
+            found.map(|(_, value)| (*value).to_owned())
+        };
+        read(&flags::Aws::default(), &said).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn images_and_subnets_are_asked_for_at_intervals_of_at_least_a_minute() {
+        let read = |pairs: &[(&str, &str)]| from(pairs, |flags, said| intervals(flags, &said));
+        let told = read(&[
+            ("AMI_REFRESH_INTERVAL", "1h30m"),
+            ("SUBNET_REFRESH_INTERVAL", "soon"),
+        ]);
+        let expected = RefreshIntervals {
+            images: SignedDuration::from_mins(90),
+            ..RefreshIntervals::default()
+        };
+        assert_eq!(told, Ok(expected));
+        let refused = read(&[("SUBNET_REFRESH_INTERVAL", "59s")]);
+        let words = "SUBNET_REFRESH_INTERVAL is \"59s\"; expected a duration of at least 1m, such as 5m or 1h30m";
+        assert_eq!(refused, Err(words.to_owned()));
+        let flags = flags::Aws {
+            subnet_refresh_interval: Some(Span::from_secs(120)),
+            ..flags::Aws::default()
+        };
+        let subnets = intervals(&flags, &|_| None).map(|own| own.subnets);
+        assert_eq!(subnets.ok(), Some(SignedDuration::from_mins(2)));
+    }
+
+    #[test]
+    fn zonal_shifts_are_refused_and_not_passed_over() {
+        let read = |text| {
+            from(&[("ENABLE_ZONAL_SHIFT", text)], |flags, said| {
+                refuse_zonal_shifts(flags, &said)
+            })
+        };
+        assert_eq!(read("false"), Ok(()));
+        let refused = read("true").expect_err("refused");
+        assert!(
+            refused.starts_with("--enable-zonal-shift is \"true\"; expected false"),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn gates_that_are_open_are_told_to_have_no_effect() {
+        let read = |text| {
+            from(&[("AWS_FEATURE_GATES", text)], |flags, said| {
+                gates(flags, &said)
+            })
+        };
+        assert_eq!(read("NodeClassCEL=false, "), Ok(Vec::new()));
+        let told = read("NodeClassCEL=true,Other=false").expect("read");
+        assert!(
+            told[0].contains("opens NodeClassCEL, which has no effect"),
+            "{told:?}"
+        );
+        assert!(
+            told[1].contains("names Other, which is passed over"),
+            "{told:?}"
+        );
+        let words = "--aws-feature-gates has \"NodeClassCEL\"; expected NAME=true or NAME=false";
+        assert_eq!(read("NodeClassCEL"), Err(words.to_owned()));
+    }
+}
