@@ -194,6 +194,14 @@ impl Ec2 {
             .iter()
             .find(|own| own.kind == "Ready");
         match ready.filter(|ready| ready.status != "True") {
+            // AWS has not said so far: the claim waits.
+            Some(ready) if ready.status == "Unknown" => Err(Reason::LaunchFailed {
+                reason: Arc::from("NodeClassReadinessUnknown"),
+                words: format!(
+                    "EC2NodeClass {name} is not known to be ready: {}",
+                    ready.message
+                ),
+            }),
             Some(ready) => {
                 let words = format!("EC2NodeClass {name} is not ready: {}", ready.message);
                 Err(Reason::ClassNotReady(words))

@@ -9,6 +9,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
 use plimsoll_api::kinds::{Ec2NodeClass, Ec2NodeClassSpec, Ec2NodeClassStatus, ImageTerm, Tags};
 use plimsoll_core::catalogue::Subnet;
+use plimsoll_ec2_facts::class::settings;
 
 use super::conditions::{Finding, QUEUE, conditions};
 use super::dry_run::Refusal;
@@ -414,6 +415,10 @@ fn validated(
     }
     if let Err(many) = tags::fit(own, &cluster.name) {
         return Finding::Fails("TagValidationFailed", many.to_string());
+    }
+    let kubelet = serde_json::json!({"spec": {"kubelet": class.spec.kubelet}});
+    if let Err(words) = settings(&kubelet) {
+        return Finding::Fails("InvalidKubeletConfiguration", words);
     }
     match Family::of(&class.spec) {
         Some(Family::Al2023) if cluster.service_cidr.is_none() => {

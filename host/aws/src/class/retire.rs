@@ -8,10 +8,12 @@ use crate::resolve::profile::Owner;
 use crate::resolve::unused_profiles::{FoundProfile, ProfileUse, unused};
 
 /// Takes away launch templates and instance profiles of a class that no claim names any more. It may be repeated; what is gone is gone.
+/// `is_isolated` is a network without a way to IAM: its profiles are left, as the incumbent leaves them.
 pub async fn retire(
     class: &Ec2NodeClass,
     cluster: &str,
     clients: &Clients,
+    is_isolated: bool,
 ) -> Result<(), CallError> {
     let metadata = &class.metadata;
     let owner = Owner {
@@ -20,8 +22,10 @@ pub async fn retire(
         class: metadata.name.as_deref().unwrap_or_default(),
         uid: metadata.uid.as_deref().unwrap_or_default(),
     };
-    for profile in clients.profiles(&owner.path()).await? {
-        delete(&profile, clients).await?;
+    if !is_isolated {
+        for profile in clients.profiles(&owner.path()).await? {
+            delete(&profile, clients).await?;
+        }
     }
     let own = [(tags::CLUSTER, cluster), (tags::CLASS, owner.class)];
     for name in clients.templates(&own).await? {

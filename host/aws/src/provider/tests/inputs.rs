@@ -5,6 +5,7 @@ use plimsoll_cloud::Image;
 
 use super::*;
 use crate::class::queue::QueueStanding;
+use crate::class::retire::retire;
 use crate::queue::reader::{Heard, QueueReader};
 
 /// The condition of a type after a look at a class, as `status reason message`.
@@ -104,6 +105,62 @@ async fn a_class_that_says_what_cannot_be_is_told_so_and_launches_nothing() {
         );
         assert!(scene.instances().is_empty());
     }
+}
+
+#[tokio::test]
+async fn kubelet_settings_that_cannot_be_read_are_told_with_their_field() {
+    let scene = Scene::new().await;
+    for (kubelet, words) in [
+        (
+            json!({"maxPods": "x"}),
+            "spec.kubelet.maxPods is \"x\"; expected a whole number of at least 0",
+        ),
+        (
+            json!({"kubeReserved": {"memory": "vcpus*10"}}),
+            "spec.kubelet.kubeReserved.memory ",
+        ),
+        (
+            json!({"evictionHard": {"memory.available": "200%"}}),
+            "spec.kubelet.evictionHard.memory.available is \"200%\"; expected percents up to 100%",
+        ),
+    ] {
+        let spec = json!({"kubelet": kubelet});
+        let told = told(&scene, &spec, "ValidationSucceeded").await;
+        let expected = format!("False InvalidKubeletConfiguration {words}");
+        assert!(told.starts_with(&expected), "{told}");
+    }
+}
+
+#[tokio::test]
+async fn a_claim_of_a_class_that_is_not_known_to_be_ready_waits() {
+    let scene = Scene::new().await;
+    let code = "UnauthorizedOperation";
+    let denied = ScriptedFault::error("DescribeSecurityGroups", Fault::new(code, "no"));
+    scene
+        .cloud
+        .with(|world| world.faults.push(denied.times(u32::MAX)));
+    scene.serve(&json!({})).await;
+    let refused = scene.launch(&two(OnDemand)).await;
+    let Outcome::Refused(Reason::LaunchFailed { reason, words }) = &refused else {
+        unreachable!("{refused:?}")
+    };
+    assert_eq!(&**reason, "NodeClassReadinessUnknown");
+    let expected = "EC2NodeClass default is not known to be ready: ";
+    assert!(words.starts_with(expected), "{words}");
+    assert!(scene.instances().is_empty());
+}
+
+#[tokio::test]
+async fn a_class_goes_without_a_way_to_iam_in_a_network_that_has_none() {
+    let scene = Scene::new().await;
+    let refused = Fault::new("AccessDenied", "no").with_status(403);
+    let unheard = ScriptedFault::error("ListInstanceProfiles", refused);
+    scene
+        .cloud
+        .with(|world| world.faults.push(unheard.times(u32::MAX)));
+    let (class, clients) = (class(&json!({})), scene.ec2.clients());
+    assert!(retire(&class, "demo", clients, false).await.is_err());
+    assert_eq!(retire(&class, "demo", clients, true).await, Ok(()));
 }
 
 #[tokio::test]

@@ -100,7 +100,9 @@ async fn course(scene: &Scene) {
     let in_use = (std::slice::from_ref(&class), [].as_slice());
     let deleted = delete_unused_profiles(&found, "demo", in_use, clients).await;
     assert_eq!((found.len(), deleted), (1, Vec::new()));
-    retire(&class, "demo", clients).await.expect("retired");
+    retire(&class, "demo", clients, false)
+        .await
+        .expect("retired");
     let left = |world: &mut World| (world.launch_templates.len(), world.instance_profiles.len());
     assert_eq!(scene.cloud.with(left), (0, 0));
 }

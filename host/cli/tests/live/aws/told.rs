@@ -68,6 +68,16 @@ async fn a_queue_that_is_gone_and_a_class_that_waits_are_told_on_the_class() {
     let class = "finding: EC2NodeClass default: InterruptionQueueReady is False: QueueNotFound: ";
     let finding = format!("{class}{}\n", said.message);
     assert!(told.contains(&finding), "{told}");
+    for (kubelet, reason) in [
+        (json!({"maxPods": "x"}), "InvalidKubeletConfiguration"),
+        (Value::Null, "ValidationSucceeded"),
+    ] {
+        let written = Patch::Merge(json!({"spec": {"kubelet": kubelet}}));
+        let (classes, params) = (scene.classes(), PatchParams::default());
+        let patched = classes.patch("default", &params, &written).await;
+        patched.expect("taken");
+        scene.until_class_says("ValidationSucceeded", reason).await;
+    }
     // Nobody waits for it.
     scene.run_pods(1).await;
     // It is made.

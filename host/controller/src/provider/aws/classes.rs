@@ -45,13 +45,13 @@ impl Classes {
     pub(super) fn new(
         client: Client,
         ec2: Arc<Ec2>,
-        nodes: NodeSettings,
+        (nodes, is_isolated): (NodeSettings, bool),
         market: Follower,
         version: Version,
     ) -> Self {
         Self {
             watched: WatchedClasses::start(&client),
-            reconciler: Reconciler::new(client, Arc::clone(&ec2), nodes),
+            reconciler: Reconciler::new(client, Arc::clone(&ec2), nodes, is_isolated),
             ec2,
             known: BTreeMap::new(),
             clock: Clock::default(),

@@ -46,7 +46,8 @@ pub struct AwsSetup {
     pub cluster: ClusterAccess,
     /// Settings that change what nodes have.
     pub nodes: NodeSettings,
-    /// `true` if the Pricing service cannot be reached, as in a network without a way out: compiled list prices stand.
+    /// `true` if neither Pricing nor IAM can be reached, as in a network without a way out: compiled list prices stand, and instance profiles
+    /// are left.
     pub is_isolated: bool,
     /// `true` if classes are not tried out before they are launched.
     pub skips_dry_runs: bool,
@@ -81,7 +82,8 @@ pub async fn aws(setup: AwsSetup) -> Arc<dyn Provider> {
     let market = Follower::start(&ec2, setup.is_isolated);
     let client = setup.client.clone();
     let version = Version::new(setup.version, client.clone());
-    let mut classes = Classes::new(setup.client, Arc::clone(&ec2), setup.nodes, market, version);
+    let settings = (setup.nodes, setup.is_isolated);
+    let mut classes = Classes::new(setup.client, Arc::clone(&ec2), settings, market, version);
     classes.first().await;
     let catalogues = classes.catalogues();
     let mut tasks = JoinSet::new();

@@ -7,7 +7,7 @@ use kube::Client;
 use plimsoll_api::kinds::{Ec2NodeClass, Ec2NodeClassStatus};
 use plimsoll_aws::{
     CallError, Ec2, HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION, Market, NodeSettings,
-    Reconciled, ServedClass, look, retire,
+    Reconciled, Refusal, ServedClass, look, retire,
 };
 use plimsoll_core::catalogue::Subnet;
 use plimsoll_core::time::Timestamp;
@@ -18,6 +18,8 @@ use tokio::time::Instant;
 
 /// After something that failed at the API server.
 const AGAIN: Duration = Duration::from_secs(2);
+/// Reason of a class whose specification cannot be read, where nothing else is wrong with it.
+const UNREADABLE: &str = "InvalidConfiguration";
 /// Reason of the event that a class waits for claims: the incumbent's.
 const WAITING: &str = "WaitingOnNodeClaimTermination";
 /// A class that goes while claims name it is looked at again after so long.
@@ -29,6 +31,8 @@ pub(super) struct Reconciler {
     client: Client,
     ec2: Arc<Ec2>,
     nodes: NodeSettings,
+    /// `true` in a network without a way to IAM.
+    is_isolated: bool,
     /// Types and prices of the region, as they were told last.
     pub(super) market: Market,
 }
@@ -59,13 +63,19 @@ impl Known {
 }
 
 impl Reconciler {
-    pub(super) fn new(client: Client, ec2: Arc<Ec2>, nodes: NodeSettings) -> Self {
+    pub(super) fn new(
+        client: Client,
+        ec2: Arc<Ec2>,
+        nodes: NodeSettings,
+        is_isolated: bool,
+    ) -> Self {
         let market = Market::of_tables(ec2.clients().region());
         Self {
             publisher: Publisher::new(client.clone()),
             client,
             ec2,
             nodes,
+            is_isolated,
             market,
         }
     }
@@ -85,6 +95,10 @@ impl Reconciler {
         let served = self.served(class, last);
         let tried = match &served {
             Ok(served) if looked.is_sound() => self.ec2.try_out(served).await,
+            Err(words) if looked.is_sound() => Ok(Err(Refusal {
+                reason: UNREADABLE,
+                message: words.clone(),
+            })),
             _ => Ok(Ok(())),
         };
         let Reconciled {
@@ -105,10 +119,8 @@ impl Reconciler {
                 let written = self.write(&before, &served).await;
                 (Some(served), written)
             }
-            Err(words) => {
-                tracing::warn!(class = name, "EC2NodeClass cannot be served: {words}");
-                (None, Ok(()))
-            }
+            // Its conditions say why.
+            Err(_) => (None, self.write_unserved(&before, &status).await),
         };
         let again = match written {
             Ok(()) => again,
@@ -184,6 +196,16 @@ impl Reconciler {
         node_class::write_status(&self.client, class, served.status()).await
     }
 
+    /// A class that nothing can be launched of has its finalizer and its conditions, and the hash that it had.
+    async fn write_unserved(
+        &self,
+        class: &Ec2NodeClass,
+        status: &Ec2NodeClassStatus,
+    ) -> Result<(), kube::Error> {
+        node_class::write_metadata(&self.client, class, true, &[]).await?;
+        node_class::write_status(&self.client, class, status).await
+    }
+
     /// Hashes by other rules say nothing of drift: the claims of the class get its own, unless they are drifted already.
     async fn carry_over(
         &self,
@@ -240,7 +262,8 @@ impl Reconciler {
             };
         }
         let cluster = self.ec2.cluster();
-        if let Err(error) = retire(class, &cluster.name, self.ec2.clients()).await {
+        let (clients, is_isolated) = (self.ec2.clients(), self.is_isolated);
+        if let Err(error) = retire(class, &cluster.name, clients, is_isolated).await {
             tracing::warn!(class = name, %error, "what was made for the EC2NodeClass cannot be deleted; tried again");
             return Self::looked(class, AGAIN);
         }
