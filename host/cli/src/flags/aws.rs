@@ -23,7 +23,8 @@ pub(crate) struct Aws {
     /// Network interfaces of each node kept from pods, 0 by default. Environment: RESERVED_ENIS.
     #[arg(long, help_heading = "AWS", value_name = "NUMBER")]
     pub(crate) reserved_enis: Option<u32>,
-    /// The cluster's network has no way to AWS's Pricing service: list prices are those compiled in. Environment: ISOLATED_VPC.
+    /// The cluster's network has no way to AWS's Pricing service, nor to IAM: list prices are those compiled in, and instance profiles of classes
+    /// that go are left. Environment: ISOLATED_VPC.
     #[arg(long, help_heading = "AWS", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) isolated_vpc: Option<bool>,
     /// Classes are not tried out (launch template, dry runs of `CreateFleet` and `RunInstances`) before they are launched. Environment:
