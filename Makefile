@@ -120,9 +120,9 @@ bench-rest: toolchain ## 2,000 nodes and 20,000 pods in the lab to which nothing
 	"$(built)/rest"
 
 # An example is built beside, so that Cargo gives the SDK of AWS the features that tests have it with, and does not compile it once more.
-bench-aws: toolchain ## the incumbent's AWS controller, unmodified, and ours at the same scripts on the same cloud on loopback: objects, tags, launch templates, fleets, doubles and prices; SCRIPT names some, SEED draws one of those that are short, all by default
+bench-aws: toolchain ## the incumbent's AWS controller, unmodified, and ours at the same scripts on the same cloud on loopback: objects, tags, launch templates, fleets, doubles and prices; SCRIPT names some, SEED draws one of those that are short, all by default; SCRIPT=large fills 1,000 nodes within the rates of an account, or NODES of them
 	$(CARGO) build --locked --quiet --workspace $(all) --bin plimsoll --bin same_cloud --example drawn_classes
-	"$(built)/same_cloud" $(SCRIPT) $(if $(SEED),--seed $(SEED))
+	$(if $(NODES),PLIMSOLL_BENCH_NODES="$(NODES)") "$(built)/same_cloud" $(SCRIPT) $(if $(SEED),--seed $(SEED))
 
 bench-interruption: toolchain ## 1,000 nodes on a cloud on loopback: time from the message that a spot instance is taken back to the taint of its node, one by one and among thousands of others
 	$(CARGO) build --locked --quiet --workspace $(all) --bin plimsoll --bin interruption --example drawn_classes

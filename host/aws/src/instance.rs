@@ -20,7 +20,7 @@ use crate::served::ServedClass;
 /// Annotation with the instance profile, by which the incumbent knows those that are in use.
 pub const PROFILE_ANNOTATION: &str = "karpenter.k8s.aws/instance-profile-name";
 /// Label that says whether others' instances may run on the same hardware.
-const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
+pub(crate) const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";
 
 /// An instance that is not gone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -38,6 +38,8 @@ pub struct Ec2 {
     clients: Clients,
     cluster: RwLock<Arc<ClusterAccess>>,
     classes: RwLock<BTreeMap<String, Arc<ServedClass>>>,
+    /// Classes that are other ones by now than they were when they were looked at, by name.
+    outdated: RwLock<BTreeSet<String>>,
     pub(crate) unseen: Unseen,
     /// The word of claims on their class, by instance.
     claims: Mutex<BTreeMap<ProviderId, OfClaim>>,
@@ -60,6 +62,7 @@ impl Ec2 {
             clients,
             cluster: RwLock::new(Arc::new(cluster)),
             classes: RwLock::default(),
+            outdated: RwLock::default(),
             unseen: Unseen::default(),
             claims: Mutex::default(),
             templates: KeptTemplates::default(),
@@ -91,9 +94,10 @@ impl Ec2 {
         Arc::clone(&self.cluster.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// From now on nodes are told so of the cluster.
-    pub fn set_cluster(&self, cluster: ClusterAccess) {
-        *self.cluster.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(cluster);
+    /// Changes what nodes are told of the cluster from now on.
+    pub fn change_cluster(&self, change: impl FnOnce(&mut ClusterAccess)) {
+        let mut cluster = self.cluster.write().unwrap_or_else(PoisonError::into_inner);
+        change(Arc::make_mut(&mut cluster));
     }
 
     /// From now on these are the classes that can be launched.
@@ -104,12 +108,30 @@ impl Ec2 {
         *self.classes.write().unwrap_or_else(PoisonError::into_inner) = classes.collect();
     }
 
+    /// From now on these classes, by name, are not as they were when they were looked at, or were not looked at yet: nothing is launched of
+    /// them. Instances of theirs are told of as long as they are served.
+    pub fn set_outdated(&self, classes: impl IntoIterator<Item = String>) {
+        let mut outdated = self
+            .outdated
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
+        *outdated = classes.into_iter().collect();
+    }
+
+    fn is_outdated(&self, class: &str) -> bool {
+        let outdated = self.outdated.read().unwrap_or_else(PoisonError::into_inner);
+        outdated.contains(class)
+    }
+
     fn claims(&self) -> MutexGuard<'_, BTreeMap<ProviderId, OfClaim>> {
         self.claims.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Follows what claims say of the class that they were launched of.
+    /// Follows what claims say of the class that they were launched of, and the pools that classes are tried out for.
     pub fn observe(&self, input: &Input) {
+        if let Some(dry_runs) = &self.dry_runs {
+            dry_runs.observe(input);
+        }
         let (claim, is_there) = match input {
             Input::Applied(Object::Claim(claim), _) => (claim, true),
             Input::Deleted(Object::Claim(claim), _) => (claim, false),
@@ -179,6 +201,11 @@ impl Ec2 {
 
     /// The class of a launch, if it can be launched.
     fn ready(&self, name: &str) -> Result<Arc<ServedClass>, Reason> {
+        if self.is_outdated(name) {
+            // The incumbent gives up claims of a class that has just changed; it is being looked at, and they wait for that.
+            let words = "AWS was not asked yet what it stands for as it is now";
+            return Err(readiness_unknown(name, words));
+        }
         let Some(class) = self.class(name) else {
             let words = format!("EC2NodeClass {name} does not exist, or was not resolved yet");
             return Err(Reason::ClassMissing(words));
@@ -195,13 +222,9 @@ impl Ec2 {
             .find(|own| own.kind == "Ready");
         match ready.filter(|ready| ready.status != "True") {
             // AWS has not said so far: the claim waits.
-            Some(ready) if ready.status == "Unknown" => Err(Reason::LaunchFailed {
-                reason: Arc::from("NodeClassReadinessUnknown"),
-                words: format!(
-                    "EC2NodeClass {name} is not known to be ready: {}",
-                    ready.message
-                ),
-            }),
+            Some(ready) if ready.status == "Unknown" => {
+                Err(readiness_unknown(name, &ready.message))
+            }
             Some(ready) => {
                 let words = format!("EC2NodeClass {name} is not ready: {}", ready.message);
                 Err(Reason::ClassNotReady(words))
@@ -250,6 +273,14 @@ impl Ec2 {
             }
         }
         failed
+    }
+}
+
+/// Why a claim waits for its class, with the incumbent's reason.
+fn readiness_unknown(class: &str, why: &str) -> Reason {
+    Reason::LaunchFailed {
+        reason: Arc::from("NodeClassReadinessUnknown"),
+        words: format!("EC2NodeClass {class} is not known to be ready: {why}"),
     }
 }
 

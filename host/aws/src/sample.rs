@@ -111,6 +111,30 @@ pub(crate) fn claim(name: &str, requirements: &Value) -> Arc<NodeClaim> {
     .expect("a claim")
 }
 
+/// A pool of class `default`, with these fields of its specification's template.
+pub(crate) fn pool(name: &str, template: &Value) -> Object {
+    let mut written = json!({
+        "apiVersion": "karpenter.sh/v1", "kind": "NodePool",
+        "metadata": {"name": name, "uid": format!("uid-{name}"), "creationTimestamp": "2026-01-31T09:00:00Z"},
+        "spec": {"template": {"spec": {
+            "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"},
+            "requirements": [],
+        }}},
+    });
+    for (key, value) in template["spec"].as_object().into_iter().flatten() {
+        written["spec"]["template"]["spec"][key] = value.clone();
+    }
+    if let Some(metadata) = template.get("metadata") {
+        written["spec"]["template"]["metadata"] = metadata.clone();
+    }
+    let read = plimsoll_api::read(Kind::NodePool, &written, &mut Interner::new(), &mut |_| {});
+    match read {
+        Ok((_, plimsoll_api::Object::Whole(own))) => Some(own),
+        _ => None,
+    }
+    .expect("a pool")
+}
+
 /// A way to buy.
 pub(crate) fn option(name: &str, zone: &str, kind: CapacityType, dollars: f64) -> LaunchOption {
     let price = PricePerHour::from_dollars(dollars).expect("a price");

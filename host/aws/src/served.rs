@@ -6,9 +6,7 @@ mod tests;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use plimsoll_api::kinds::{
-    Ec2NodeClass, Ec2NodeClassStatus, FoundImage, FoundSubnet, NetworkInterface,
-};
+use plimsoll_api::kinds::{Ec2NodeClass, Ec2NodeClassStatus, FoundImage, FoundSubnet};
 use plimsoll_core::catalogue::{Catalogue, InstanceType};
 use plimsoll_core::labels::LabelKey;
 use plimsoll_core::model::ClassRef;
@@ -19,9 +17,10 @@ use plimsoll_ec2_facts::{AllocatableSettings, Listing, NodeRoom, Share, catalogu
 
 use crate::class::family::Family;
 use crate::class::hash;
+use crate::demands::Demands;
 use crate::facts::facts;
-use crate::interfaces::have_place;
 use crate::list_prices;
+use crate::resolve::alias::{ACCELERATORS, GPUS};
 
 /// Settings of the controller that change what nodes have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,8 +113,7 @@ impl ServedClass {
             .iter()
             .map(image)
             .collect::<Result<Vec<_>, _>>()?;
-        let listed = object.spec.network_interfaces.as_deref();
-        let boots = (images.as_slice(), listed.unwrap_or_default());
+        let boots = (images.as_slice(), Demands::of(&object.spec, family));
         let sold = sold(&found, market, room.clone(), boots)?;
         Ok(Self {
             hash: hash::hash(&object.spec, family, ca_bundle),
@@ -177,20 +175,27 @@ impl ServedClass {
         reference(self.name())
     }
 
-    /// The image that a type boots: the first of the status that fits it; `None` where none does, or where the type has no place for the network
-    /// interfaces that the class lists.
+    /// The image that a type boots: the first of the status that fits it; `None` where none does, or where the type does not meet what the class
+    /// demands, such as a place for the network interfaces that it lists.
     pub fn image_of(&self, instance_type: &InstanceType) -> Option<&str> {
-        let listed = self.object.spec.network_interfaces.as_deref();
+        let demands = Demands::of(&self.object.spec, self.family);
         let name = instance_type.name.as_str();
         let found = image_of(&self.images, instance_type);
-        found.filter(|_| has_place(&self.listing, name, listed.unwrap_or_default()))
+        found.filter(|_| demands.are_met_by(name, facts_of(&self.listing, name)))
     }
-}
 
-/// `true` if a type has a place for these network interfaces; any has one for none.
-fn has_place(listing: &Listing, instance_type: &str, interfaces: &[NetworkInterface]) -> bool {
-    let facts = facts_of(listing, instance_type);
-    interfaces.is_empty() || facts.is_some_and(|facts| have_place(interfaces, facts))
+    /// `true` if the image that a type boots is made for accelerators, of whatever kind.
+    pub(crate) fn boots_for_accelerators(&self, instance_type: &InstanceType) -> bool {
+        let fitting = fitting(&self.images, instance_type);
+        fitting.is_some_and(|(_, wanted)| {
+            let wanted = [GPUS, ACCELERATORS]
+                .into_iter()
+                .filter_map(|key| wanted.get(key));
+            wanted
+                .map(Requirement::operator)
+                .any(|own| own == Operator::Exists)
+        })
+    }
 }
 
 /// How pools and claims name a class.
@@ -222,20 +227,28 @@ fn image_of<'i>(
     images: &'i [(String, Requirements)],
     instance_type: &InstanceType,
 ) -> Option<&'i str> {
+    fitting(images, instance_type).map(|(id, _)| id.as_str())
+}
+
+/// The first image that fits a type, with its requirements.
+fn fitting<'i>(
+    images: &'i [(String, Requirements)],
+    instance_type: &InstanceType,
+) -> Option<&'i (String, Requirements)> {
     let fits = |(_, wanted): &&(String, Requirements)| {
         let have = &instance_type.requirements;
         have.accepts(wanted, Undefined::Refused).is_ok()
     };
-    images.iter().find(fits).map(|(id, _)| id.as_str())
+    images.iter().find(fits)
 }
 
-/// The types of the region in those zones of the class's subnets that have them. Those without an image, or without a place for the network
-/// interfaces that the class lists, are there and cannot be had.
+/// The types of the region in those zones of the class's subnets that have them. Those without an image, and those that do not meet
+/// what the class demands, are there and cannot be had.
 fn sold(
     found: &Ec2NodeClassStatus,
     market: &Market,
     room: AllocatableSettings,
-    (images, interfaces): (&[(String, Requirements)], &[NetworkInterface]),
+    (images, demands): (&[(String, Requirements)], Demands<'_>),
 ) -> Result<Catalogue, String> {
     let zones: BTreeSet<Zone> = found.subnets.iter().map(zone).collect();
     if zones.is_empty() {
@@ -258,8 +271,9 @@ fn sold(
     let listed = listed.with_provider(facts());
     let types = listed.types().iter().map(|own| {
         let mut own = InstanceType::clone(own);
-        let has_place = has_place(&market.listing, own.name.as_str(), interfaces);
-        if image_of(images, &own).is_none() || !has_place {
+        let name = own.name.as_str();
+        let are_met = demands.are_met_by(name, facts_of(&market.listing, name));
+        if image_of(images, &own).is_none() || !are_met {
             for offering in &mut own.offerings {
                 offering.available = false;
             }

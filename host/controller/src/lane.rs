@@ -13,6 +13,8 @@ pub(crate) enum Urgency {
     High,
     /// Pods, nodes or the cloud wait for it.
     Normal,
+    /// It says where the scheduler is to bind a pod: there may be as many of them as pods, and few of all others.
+    Nomination,
     /// It tells how things stand; nobody waits for it.
     Low,
 }
@@ -34,6 +36,7 @@ impl Urgency {
             | Purpose::Hydrate
             | Purpose::HydrateNode
             | Purpose::MarkPodEvent => Self::Low,
+            Purpose::Nominate | Purpose::Withdraw => Self::Nomination,
             _ => Self::Normal,
         }
     }
@@ -49,7 +52,7 @@ pub(crate) struct Lane<T> {
     /// How many more of low urgency may be carried.
     free_of_low: usize,
     /// By urgency.
-    queues: [VecDeque<T>; 3],
+    queues: [VecDeque<T>; 4],
 }
 
 impl<T> Lane<T> {
@@ -77,8 +80,8 @@ impl<T> Lane<T> {
         if self.free == 0 {
             return None;
         }
-        let [high, normal, low] = &mut self.queues;
-        let mut next = high.pop_front().or_else(|| normal.pop_front());
+        let [first @ .., low] = &mut self.queues;
+        let mut next = first.iter_mut().find_map(VecDeque::pop_front);
         if next.is_none() && self.free_of_low > 0 {
             next = low.pop_front();
             self.free_of_low -= usize::from(next.is_some());
@@ -100,12 +103,13 @@ mod tests {
 
     #[test]
     fn the_urgent_go_first_and_no_more_at_once_than_there_is_room_for() {
-        use Urgency::{High, Low, Normal};
+        use Urgency::{High, Low, Nomination, Normal};
 
         let mut lane = Lane::new(2);
         for (one, purpose) in [
             ("b", Purpose::MarkPodEvent),
-            ("a", Purpose::Nominate),
+            ("n", Purpose::Nominate),
+            ("a", Purpose::Create),
             ("c", Purpose::Evict),
             ("d", Purpose::MarkInitialized),
             ("e", Purpose::Terminate),
@@ -123,8 +127,10 @@ mod tests {
         assert_eq!(lane.next(), Some("f"));
         lane.end(Normal);
         lane.end(High);
+        assert_eq!([lane.next(), lane.next()], [Some("n"), Some("b")]);
+        lane.end(Nomination);
         // One of two at most is of low urgency.
-        assert_eq!([lane.next(), lane.next()], [Some("b"), None]);
+        assert_eq!(lane.next(), None);
         lane.push("g", Normal);
         assert_eq!([lane.next(), lane.next()], [Some("g"), None]);
         lane.end(Low);

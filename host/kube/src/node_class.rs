@@ -110,20 +110,21 @@ pub async fn list(client: &Client) -> Result<Vec<Ec2NodeClass>, Error> {
 }
 
 /// Writes what is to stand in the metadata of a class: our finalizer or none, and annotations. Nothing where it is so already; fails where the
-/// class has changed since it was read.
+/// class has changed since it was read. Returns the class as it stands then, which the next write goes by.
 pub async fn write_metadata(
     client: &Client,
     class: &Ec2NodeClass,
     is_held: bool,
     annotations: &[(&str, &str)],
-) -> Result<(), Error> {
+) -> Result<Ec2NodeClass, Error> {
     let Some(metadata) = metadata_patch(class, is_held, annotations) else {
-        return Ok(());
+        return Ok(class.clone());
     };
     let patch = Patch::Merge(json!({ "metadata": metadata }));
     let (classes, params) = (api(client), PatchParams::default());
-    let written = classes.patch(&name(class), &params, &patch).await;
-    written.map(drop)
+    let written = classes.patch(&name(class), &params, &patch).await?;
+    let written = serde_json::to_value(written).and_then(serde_json::from_value);
+    written.map_err(Error::SerdeError)
 }
 
 fn metadata_patch(
@@ -168,7 +169,7 @@ const FIELDS: [&str; 5] = [
     "conditions",
 ];
 
-/// Writes the status of a class, unless it is so already.
+/// Writes the status of a class, unless it is so already; fails where the class has changed since it was read.
 pub async fn write_status(
     client: &Client,
     class: &Ec2NodeClass,
@@ -179,7 +180,10 @@ pub async fn write_status(
     }
     let status = serde_json::to_value(status).map_err(Error::SerdeError)?;
     let status = with_nulls(status, &FIELDS);
-    let patch = json!({"metadata": {"uid": class.metadata.uid}, "status": status});
+    // Lists are replaced here, too.
+    let metadata = &class.metadata;
+    let metadata = json!({"uid": metadata.uid, "resourceVersion": metadata.resource_version});
+    let patch = json!({"metadata": metadata, "status": status});
     let (classes, params) = (api(client), PatchParams::default());
     let patch = Patch::Merge(patch);
     let written = classes.patch_status(&name(class), &params, &patch).await;
@@ -193,7 +197,7 @@ pub struct ClassClaim {
     pub name: String,
     /// Name of its class.
     pub class: String,
-    /// `true` if it is said to be drifted.
+    /// `true` if it has the condition `Drifted`, whatever that says.
     pub is_drifted: bool,
     /// Its annotations.
     pub annotations: BTreeMap<String, String>,
@@ -225,7 +229,7 @@ fn class_claim(claim: DynamicObject) -> ClassClaim {
     let conditions = claim.data["status"]["conditions"].as_array();
     let mut conditions = conditions.into_iter().flatten();
     ClassClaim {
-        is_drifted: conditions.any(|own| own["type"] == "Drifted" && own["status"] == "True"),
+        is_drifted: conditions.any(|own| own["type"] == "Drifted"),
         name: claim.name_any(),
         class: claim.data["spec"]["nodeClassRef"]["name"]
             .as_str()

@@ -1,64 +1,21 @@
 //! Instances of a cloud on loopback as nodes of a lab: each joins once it runs, as its user data tells it, and goes once it is no more.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::time::Duration;
+mod following;
+
+pub use following::{Nodes, follow};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use k8s_openapi::api::core::v1::Node;
-use kube::api::{Api, DeleteParams, PostParams};
-use kube::{Client, Error};
 use plimsoll_api::write::amounts;
-use plimsoll_cloud::{Cloud, Instance, State};
+use plimsoll_cloud::Instance;
 use plimsoll_ec2_facts::instance_type::Architecture;
 use plimsoll_ec2_facts::{AllocatableSettings, instance_type};
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
 
-/// From one look at the cloud to the next.
-const AGAIN: Duration = Duration::from_millis(200);
-
-/// Nodes that follow a cloud's instances until this is dropped.
-pub struct Nodes {
-    _task: JoinSet<()>,
-}
-
-/// Has instances of the cloud join the cluster.
-pub fn follow(cloud: Arc<Cloud>, client: Client) -> Nodes {
-    let mut task = JoinSet::new();
-    task.spawn(async move {
-        let nodes: Api<Node> = Api::all(client);
-        let mut joined: BTreeMap<String, String> = BTreeMap::new();
-        loop {
-            let seen = cloud.with(|world| {
-                let all = world.instances.values();
-                let all = all.filter_map(|own| Some((own.clone(), world.state(own)?)));
-                all.collect::<Vec<_>>()
-            });
-            for (instance, state) in seen {
-                let known = joined.get(&instance.id).cloned();
-                match (state, known) {
-                    (State::Running, None) => {
-                        let node = node(&instance);
-                        if nodes.create(&PostParams::default(), &node).await.is_ok() {
-                            let name = node.metadata.name.unwrap_or_default();
-                            joined.insert(instance.id, name);
-                        }
-                    }
-                    (State::Terminated, Some(name)) => {
-                        match nodes.delete(&name, &DeleteParams::default()).await {
-                            Err(Error::Api(status)) if status.code != 404 => {}
-                            _ => drop(joined.insert(instance.id, String::new())),
-                        }
-                    }
-                    _ => {}
-                }
-            }
-            tokio::time::sleep(AGAIN).await;
-        }
-    });
-    Nodes { _task: task }
+/// The name of an instance's node.
+fn name(id: &str) -> String {
+    format!("{id}.ec2.internal")
 }
 
 /// The node that the instance's kubelet registers.
@@ -66,7 +23,7 @@ fn node(instance: &Instance) -> Node {
     let encoded = instance.template["UserData"].as_str().unwrap_or_default();
     let config = node_config(encoded).unwrap_or_default();
     let kubelet = &config["spec"]["kubelet"];
-    let name = format!("{}.ec2.internal", instance.id);
+    let name = name(&instance.id);
     let zone = &instance.zone;
     let facts = instance_type(&instance.instance_type);
     let architecture = match facts.map(|facts| facts.architecture) {

@@ -62,9 +62,9 @@ pub(crate) fn is_empty(answer: &Value) -> bool {
 /// How long from now until a message of the queue can be handed out that cannot be now; `None` if there is none.
 pub(crate) fn next_due(world: &World, input: &Value) -> Option<Duration> {
     let queue = world.queues.get(queue_name(input))?;
-    let times = queue.messages.iter().map(|message| message.visible);
-    let waits = times.filter_map(|visible| visible.duration_since(world.now()).ok());
-    waits.min()
+    let (now, times) = (world.now(), queue.messages.values());
+    let next = times.map(|message| message.visible).filter(|at| now <= *at);
+    next.min()?.duration_since(now).ok()
 }
 
 /// The name at the end of a queue's URL.
@@ -113,7 +113,7 @@ fn receive(world: &mut World, input: &Value) -> Result<Value, Fault> {
     let (asks_sent, asks_count) = (asks("SentTimestamp"), asks("ApproximateReceiveCount"));
     let due = queue
         .messages
-        .iter_mut()
+        .values_mut()
         .filter(|message| message.visible <= now);
     let given = due.take(usize::try_from(most).unwrap_or(1)).map(|message| {
         message.visible = now + hidden;
@@ -159,7 +159,7 @@ fn delete(world: &mut World, input: &Value) -> Result<Value, Fault> {
         let message = "The input receipt handle is invalid.";
         return Err(Fault::new("ReceiptHandleIsInvalid", message).with_status(404));
     };
-    queue.messages.retain(|message| message.id != id);
+    queue.messages.remove(id);
     Ok(json!({}))
 }
 
@@ -180,13 +180,13 @@ fn delete_batch(world: &mut World, input: &Value) -> Result<Value, Fault> {
         let message = "Two or more batch entries in the request have the same Id.";
         return refused("BatchEntryIdsNotDistinct", message);
     }
-    let (mut done, mut failed, mut ids) = (Vec::new(), Vec::new(), BTreeSet::new());
+    let (mut done, mut failed) = (Vec::new(), Vec::new());
     for entry in &entries {
         let handle = entry["ReceiptHandle"].as_str().unwrap_or_default();
         let name = &entry["Id"];
         match handle.split_once('#') {
             Some((id, _)) => {
-                ids.insert(id);
+                queue.messages.remove(id);
                 done.push(json!({"Id": name}));
             }
             None => failed.push(json!({
@@ -195,9 +195,6 @@ fn delete_batch(world: &mut World, input: &Value) -> Result<Value, Fault> {
             })),
         }
     }
-    queue
-        .messages
-        .retain(|message| !ids.contains(message.id.as_str()));
     Ok(json!({"Successful": done, "Failed": failed}))
 }
 
@@ -274,7 +271,8 @@ mod tests {
         assert_eq!(bodies(&mut world, two.clone()), ["a", "b"]);
         assert_eq!(bodies(&mut world, two.clone()), ["c"]);
         assert_eq!(bodies(&mut world, two.clone()), [""; 0]);
-        let receipt = receipt(&world.queues["demo"].messages[0]);
+        let first = world.queues["demo"].messages.values().next();
+        let receipt = receipt(first.expect("a message"));
         let deleted = ask(
             &mut world,
             "DeleteMessage",
@@ -292,8 +290,9 @@ mod tests {
             bodies(&mut world, json!({"MaxNumberOfMessages": 2})),
             ["a", "b"]
         );
-        let held = &world.queues["demo"].messages;
-        let [first, second] = [receipt(&held[0]), receipt(&held[1])];
+        let held = world.queues["demo"].messages.values();
+        let receipts: Vec<String> = held.map(receipt).collect();
+        let [first, second] = [&*receipts[0], &*receipts[1]];
         let entry = |id: &str, receipt: &str| json!({"Id": id, "ReceiptHandle": receipt});
         let mut delete = |entries: Value| {
             ask(
@@ -303,19 +302,19 @@ mod tests {
             )
         };
         let told = delete(json!([
-            entry("0", &first),
+            entry("0", first),
             entry("1", "x"),
-            entry("2", &second)
+            entry("2", second)
         ]));
         let told = told.expect("an answer");
         assert_eq!(told["Successful"], json!([{"Id": "0"}, {"Id": "2"}]));
         assert_eq!(told["Failed"][0]["Id"], "1");
-        let many: Vec<Value> = (0..11).map(|id| entry(&id.to_string(), &first)).collect();
+        let many: Vec<Value> = (0..11).map(|id| entry(&id.to_string(), first)).collect();
         for (entries, code) in [
             (json!([]), "EmptyBatchRequest"),
             (many.into(), "TooManyEntriesInBatchRequest"),
             (
-                json!([entry("0", &first), entry("0", &second)]),
+                json!([entry("0", first), entry("0", second)]),
                 "BatchEntryIdsNotDistinct",
             ),
         ] {

@@ -371,3 +371,78 @@ fn a_node_whose_pods_have_gone_is_let_in_at_once() {
     let joined = driven.next(Span::from_millis(10), joins);
     assert!(joined.is_some(), "nobody is left to wait for");
 }
+
+fn many(name: &str) -> PodFixture {
+    pod(name).cpu(125).owned_by(OwnerKind::ReplicaSet, "many")
+}
+
+/// Two nodes that have come and are ready in the moment in which a large workload was planned on both; what was ordered when they came.
+fn two_for_many() -> (Driven, Vec<Action>) {
+    two_for(64)
+}
+
+/// The same for a workload of so many pods, of which 64 fit on the two.
+fn two_for(count: usize) -> (Driven, Vec<Action>) {
+    let sold = instance_type("four").cpu(4000).memory_mib(16_384).pods(110);
+    let sold = sold.no_overhead().price(0.2);
+    let own = |name: &str| {
+        let own = node(name).of_type("four").cpu(4000).memory_mib(16_384);
+        own.pods(110).with(|node| node.created = NOW)
+    };
+    let launched = |name: &str| own(name).managed("general").phase(ClaimPhase::Launched);
+    let pods = (0..count).map(|number| many(&format!("many-{number:04}")));
+    let fixture = cluster().pool(pool("general"));
+    let fixture = fixture.sells(sold.offered(ZONE_1, OnDemand));
+    let fixture = fixture.node(launched("n1")).node(launched("n2")).pods(pods);
+    let fixture = fixture.settings(|settings| settings.nominations = true);
+    let mut driven = Driven::start(fixture, NOW);
+    driven.plan();
+    driven.actions.clear();
+    for name in ["n1", "n2"] {
+        let came = own(name).taint(UNREGISTERED_TAINT, "", Effect::NoExecute);
+        let now = driven.now;
+        let came = came.with(|node| {
+            node.conditions = NodeConditions::of(Readiness::Ready, now);
+            node.created = now;
+        });
+        let (objects, ..) = cluster().node(came).parts();
+        driven.come(Node::clone(&objects.nodes[0]), 1);
+    }
+    let ordered = std::mem::take(&mut driven.actions);
+    (driven, ordered)
+}
+
+#[test]
+fn nodes_that_come_while_their_large_workload_rests_are_let_in_after_the_next_look() {
+    let (mut driven, at_once) = two_for_many();
+    let joins = |action| ordered(action, Purpose::Register);
+    assert_eq!(at_once.into_iter().filter_map(joins).count(), 0);
+    let orders = driven.nominations(Span::from_millis(150));
+    assert_eq!(orders.len(), 64, "those on both nodes");
+    for order in &orders {
+        let pod = nominated(&driven, order);
+        let done = Answer::Object(Object::Pod(pod), Version(9));
+        driven.hand_in(Input::Outcome(order.id, Outcome::Done(done)));
+    }
+    let joined = driven.next(Span::from_millis(150), joins);
+    assert!(joined.is_some(), "its pods are nominated");
+}
+
+#[test]
+fn a_place_whose_nomination_is_being_written_is_given_to_no_pod_that_comes_later() {
+    let (mut driven, _) = two_for_many();
+    assert_eq!(driven.nominations(Span::from_millis(150)).len(), 64);
+    let (objects, ..) = cluster().pod(many("many-0000a")).parts();
+    driven.see(Arc::clone(&objects.pods[0]), 30);
+    assert_eq!(driven.nominations(Span::from_millis(500)), []);
+}
+
+#[test]
+fn where_more_pods_wait_than_could_be_nominated_in_time_their_nodes_wait_for_none() {
+    let (mut driven, _) = two_for(1_501);
+    let joined = driven.next(Span::from_millis(150), |action| {
+        ordered(action, Purpose::Register)
+    });
+    assert!(joined.is_some());
+    assert_eq!(driven.nominations(Span::from_secs(1)), []);
+}

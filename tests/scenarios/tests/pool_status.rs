@@ -202,6 +202,25 @@ fn a_pool_whose_class_goes_or_is_not_ready_says_why_and_buys_nothing() {
     }
 }
 
+/// As for the incumbent: the provider launches nothing until the class was looked at again, which takes a moment.
+#[test]
+fn a_pool_whose_class_has_just_changed_is_ready_by_its_last_word() {
+    let mut run = run(general(), 0, stage::uninterrupted());
+    let named = own(&run).class.clone();
+    let mut status = class(Some((ConditionStatus::True, "Ready", "")), false);
+    status.generation = 2;
+    let ready = status.ready.as_mut().expect("a condition");
+    ready.generation = Some(1);
+    run.hand_in(&Input::Classes(vec![(named, status)]));
+    run.run_until(at(MINUTE));
+    let (status, reason, _) = said(&run, ConditionType::NodeClassReady);
+    assert_eq!(
+        (status, &*reason),
+        (ConditionStatus::True, "NodeClassReady")
+    );
+    assert_eq!(own(&run).status.class_generation, Some(2));
+}
+
 #[test]
 fn a_pool_whose_limits_are_below_what_it_has_keeps_its_nodes_and_buys_no_more() {
     let mut run = run(general(), 2, stage::uninterrupted());

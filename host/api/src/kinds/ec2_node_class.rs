@@ -135,6 +135,8 @@ pub struct Ec2NodeClassSpec {
     pub context: Option<String>,
     /// Options of the processors.
     pub cpu_options: Option<CpuOptions>,
+    /// Prefixes of addresses of each network interface; none where absent.
+    pub ip_prefix_count: Option<i32>,
     /// Everything else, as written.
     #[serde(flatten)]
     pub rest: BTreeMap<String, Value>,

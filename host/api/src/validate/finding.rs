@@ -55,6 +55,11 @@ impl Findings {
         self.add(Severity::Advice, path, words);
     }
 
+    /// These as well.
+    pub(super) fn extend(&mut self, more: Vec<Finding>) {
+        self.0.extend(more);
+    }
+
     fn add(&mut self, severity: Severity, path: impl Into<String>, words: impl Into<String>) {
         self.0.push(Finding {
             severity,

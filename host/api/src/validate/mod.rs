@@ -8,6 +8,7 @@
 
 mod advice;
 mod finding;
+mod kubelet;
 mod rules;
 mod unserved;
 mod walk;
@@ -15,6 +16,7 @@ mod walk;
 use serde_json::Value;
 
 pub use finding::{Finding, Severity};
+pub use kubelet::{kubelet_expressions, kubelet_faults};
 
 use crate::schema;
 use finding::Findings;

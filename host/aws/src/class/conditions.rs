@@ -12,6 +12,8 @@ pub(crate) enum Finding {
     Fails(&'static str, String),
     /// AWS did not say this time, and why, in words that may be empty: what was said before of this generation stands.
     Unchanged(String),
+    /// It hangs on what is not known, for a reason in one word, and in a sentence: what was said before of this generation stands.
+    Waits(&'static str, String),
 }
 
 /// Type of the condition that sums up the others.
@@ -43,24 +45,35 @@ pub(crate) fn conditions(
     let is_known = |own: &Condition, kind: &str| {
         own.kind == kind && own.observed_generation == generation && own.status != "Unknown"
     };
+    let unknown = |kind: &str, reason: &str, words: &str| {
+        let known = before.iter().find(|own| is_known(own, kind));
+        known
+            .cloned()
+            .unwrap_or_else(|| said(kind, "Unknown", reason, words))
+    };
     let mut all: Vec<Condition> = findings
         .iter()
         .map(|(kind, finding)| match finding {
             Finding::Holds => said(kind, "True", kind, ""),
             Finding::Fails(reason, message) => said(kind, "False", reason, message),
             Finding::Unchanged(words) => {
-                let waits = || {
-                    let words = match words.as_str() {
-                        "" => "object is awaiting reconciliation",
-                        words => words,
-                    };
-                    said(kind, "Unknown", "AwaitingReconciliation", words)
+                let words = match words.as_str() {
+                    "" => "object is awaiting reconciliation",
+                    words => words,
                 };
-                let known = before.iter().find(|own| is_known(own, kind));
-                known.cloned().unwrap_or_else(waits)
+                unknown(kind, "AwaitingReconciliation", words)
             }
+            Finding::Waits(reason, words) => unknown(kind, reason, words),
         })
         .collect();
+    let (status, reason, words) = summed(&all);
+    all.push(said(READY, status, reason, &words));
+    all.sort_by(|one, other| one.kind.cmp(&other.kind));
+    all
+}
+
+/// Status, reason and words of the condition that sums these up.
+fn summed(all: &[Condition]) -> (&'static str, &'static str, String) {
     let unmet = |status: &str| {
         let needed = all.iter().filter(|own| own.kind != QUEUE);
         let unmet = needed.filter(|own| own.status == status);
@@ -69,22 +82,14 @@ pub(crate) fn conditions(
             .collect::<Vec<_>>()
     };
     let (failed, unknown) = (unmet("False"), unmet("Unknown"));
-    let ready = if !failed.is_empty() {
+    if !failed.is_empty() {
         let all = [failed, unknown].concat().join(", ");
-        said(READY, "False", "UnhealthyDependents", &all)
+        ("False", "UnhealthyDependents", all)
     } else if !unknown.is_empty() {
-        said(
-            READY,
-            "Unknown",
-            "ReconcilingDependents",
-            &unknown.join(", "),
-        )
+        ("Unknown", "ReconcilingDependents", unknown.join(", "))
     } else {
-        said(READY, "True", READY, "")
-    };
-    all.push(ready);
-    all.sort_by(|one, other| one.kind.cmp(&other.kind));
-    all
+        ("True", READY, String::new())
+    }
 }
 
 #[cfg(test)]
@@ -120,6 +125,34 @@ mod tests {
             let ready = all.iter().find(|own| own.kind == READY);
             assert_eq!(ready.map(|own| own.status.as_str()), Some("True"));
         }
+    }
+
+    #[test]
+    fn what_waits_for_something_else_has_its_own_reason_until_it_is_known() {
+        let waits = || {
+            Finding::Waits(
+                "DependenciesNotReady",
+                "not known yet: AMIsReady".to_owned(),
+            )
+        };
+        let look = |before: &[Condition], finding: Finding, generation: i64| {
+            let findings = [("ValidationSucceeded", finding)];
+            let all = conditions(before, &findings, Some(generation), &at(1));
+            let shown = shown(&all);
+            (all, shown[1].clone())
+        };
+        let unknown =
+            "ValidationSucceeded=Unknown DependenciesNotReady \"not known yet: AMIsReady\" Some(1)";
+        let (first, told) = look(&[], waits(), 1);
+        assert_eq!(told, unknown);
+        let (known, _) = look(&first, Finding::Holds, 1);
+        let (_, told) = look(&known, waits(), 1);
+        assert_eq!(
+            told,
+            "ValidationSucceeded=True ValidationSucceeded \"\" Some(1)"
+        );
+        let (_, told) = look(&known, waits(), 2);
+        assert_eq!(told, unknown);
     }
 
     #[test]

@@ -6,27 +6,24 @@
 //! An instance profile that EC2 does not know yet is no result that lasts: one that was just made appears after some seconds.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use plimsoll_core::action::{LaunchBatch, LaunchRequest, Reason};
-use plimsoll_core::catalogue::{CapacityType, InstanceType};
+use plimsoll_core::engine::Input;
 use plimsoll_core::fixed_hash::hash_of;
-use plimsoll_core::model::NodeClaim;
-use plimsoll_core::plan::LaunchOption;
 
 use super::hash::{HASH_ANNOTATION, HASH_VERSION_ANNOTATION};
+use super::trial::{Pools, Trial, in_all_subnets};
 use crate::client::{CallError, Clients};
 use crate::error::{ErrorClass, launch_failure};
 use crate::launch::draft::{Draft, draft};
+use crate::launch::draft_error::DraftError;
 use crate::launch::kept::KeptTemplates;
 use crate::served::ServedClass;
 use crate::user_data::ClusterAccess;
 
 /// A result holds for so long, unless the class changes: the incumbent's time.
 const HOLDS: Duration = Duration::from_mins(30);
-/// Types that are tried out where the class has an image for them: the incumbent's.
-const USUAL: [&str; 2] = ["m5.large", "m6g.large"];
 
 /// Reason of a class whose instance profile is not there.
 const NO_PROFILE: &str = "InstanceProfileNotFound";
@@ -44,6 +41,7 @@ pub struct Refusal {
 #[derive(Debug, Default)]
 pub(crate) struct DryRuns {
     by_class: Mutex<BTreeMap<String, Tried>>,
+    pools: Pools,
 }
 
 #[derive(Clone, Debug)]
@@ -54,23 +52,22 @@ struct Tried {
 }
 
 impl DryRuns {
-    /// The result for a class as it is, where it was tried out less than half an hour before.
-    fn known(&self, class: &ServedClass, now: Instant) -> Option<Result<(), Refusal>> {
+    /// Follows the pools that launch of classes.
+    pub(crate) fn observe(&self, input: &Input) {
+        self.pools.observe(input);
+    }
+
+    /// The result for a class, where the same was tried out less than half an hour before.
+    fn known(&self, class: &str, content: u64, now: Instant) -> Option<Result<(), Refusal>> {
         let by_class = self.by_class.lock().unwrap_or_else(PoisonError::into_inner);
-        let tried = by_class.get(class.name())?;
-        let holds =
-            tried.content == content(class) && now.saturating_duration_since(tried.at) < HOLDS;
+        let tried = by_class.get(class)?;
+        let holds = tried.content == content && now.saturating_duration_since(tried.at) < HOLDS;
         holds.then(|| tried.result.clone())
     }
 
-    fn note(&self, class: &ServedClass, now: Instant, result: &Result<(), Refusal>) {
-        let tried = Tried {
-            content: content(class),
-            at: now,
-            result: result.clone(),
-        };
+    fn note(&self, class: &str, tried: Tried) {
         let mut by_class = self.by_class.lock().unwrap_or_else(PoisonError::into_inner);
-        by_class.insert(class.name().to_owned(), tried);
+        by_class.insert(class.to_owned(), tried);
     }
 
     /// Tries a class out, or says what came of it lately. An error where AWS said neither; nothing follows from that.
@@ -81,20 +78,21 @@ impl DryRuns {
         (clients, templates): (&Clients, &KeptTemplates),
         now: Instant,
     ) -> Result<Result<(), Refusal>, CallError> {
-        if let Some(known) = self.known(class, now) {
-            return Ok(known);
-        }
-        let Some(request) = request(class) else {
+        let Some(trial) = Trial::of(class, &self.pools) else {
             return Ok(Ok(()));
         };
-        let draft = match draft(class, cluster, &request) {
+        let content = hash_of(&format!("{} {:?}", content(class), trial.key()));
+        if let Some(known) = self.known(class.name(), content, now) {
+            return Ok(known);
+        }
+        let draft = match draft(class, cluster, &trial.request(class)) {
             Ok(draft) => draft,
-            Err(Reason::ClassNotReady(message)) => {
-                let reason = reason_of(&message);
+            Err(DraftError::Class { fault, .. }) => {
+                let (reason, message) = (fault.reason(), fault.to_string());
                 return Ok(Err(Refusal { reason, message }));
             }
             // There is nothing to try out.
-            Err(_) => return Ok(Ok(())),
+            Err(DraftError::NoClaims | DraftError::NothingToBuy(_)) => return Ok(Ok(())),
         };
         let names = draft.templates.iter().map(|(template, _)| template.name());
         let _in_use = templates.begin(names.collect(), now);
@@ -102,17 +100,13 @@ impl DryRuns {
         if result.as_ref().is_err_and(|own| own.reason == NO_PROFILE) {
             return Ok(result);
         }
-        self.note(class, now, &result);
+        let tried = Tried {
+            content,
+            at: now,
+            result: result.clone(),
+        };
+        self.note(class.name(), tried);
         Ok(result)
-    }
-}
-
-/// The condition's reason for what the class itself says wrong, which only its user data may by now.
-fn reason_of(message: &str) -> &'static str {
-    if message.contains("user data has") {
-        "UserDataSizeLimitExceeded"
-    } else {
-        "UserDataInvalid"
     }
 }
 
@@ -137,65 +131,31 @@ pub(crate) fn content(class: &ServedClass) -> u64 {
     ))
 }
 
-/// A launch of one instance on demand, of a usual type where the class has one; `None` where it has none at all.
-fn request(class: &ServedClass) -> Option<LaunchRequest> {
-    let has_image = |own: &&Arc<InstanceType>| class.image_of(own).is_some();
-    let usual = USUAL.iter().filter_map(|name| class.catalogue.get(name));
-    let all = class.catalogue.types().iter();
-    let chosen = usual
-        .filter(has_image)
-        .chain(all.filter(has_image))
-        .next()?;
-    let on_demand = chosen.offerings.iter();
-    let on_demand = on_demand.filter(|own| own.capacity_type == CapacityType::OnDemand);
-    let options: Vec<LaunchOption> = on_demand
-        .map(|own| LaunchOption {
-            instance_type: chosen.name.clone(),
-            zone: own.zone.clone(),
-            capacity_type: own.capacity_type,
-            reservation: None,
-            price: own.price,
-            list_price: own.price,
-        })
-        .collect();
-    // Nobody's: it asks for nothing.
-    let claim = Arc::new(NodeClaim {
-        class: class.reference(),
-        ..NodeClaim::default()
-    });
-    (!options.is_empty()).then(|| LaunchRequest {
-        batch: LaunchBatch::new([&claim.uid], 0, 0),
-        claims: vec![claim],
-        taken: [].into(),
-        options,
-    })
-}
-
+/// The calls of a launch of one type, which has one template.
 async fn try_calls(
     draft: &Draft,
     class: &ServedClass,
     clients: &Clients,
 ) -> Result<Result<(), Refusal>, CallError> {
-    let mut fleet = draft.fleet("", 1, class.object.spec.context.as_ref());
-    let read = |error, reason| read(error, reason, class);
-    for (template, _) in &draft.templates {
-        if let Err(error) = clients.ensure_template(template).await {
-            return read(error, "CreateLaunchTemplateAuthCheckFailed").map(Err);
-        }
-    }
-    fleet.templates.truncate(1);
-    let Some((template, ways)) = fleet.templates.first() else {
+    let Some((template, ways)) = draft.templates.first() else {
         return Ok(Ok(()));
     };
+    let read = |error, reason| read(error, reason, class);
+    if let Err(error) = clients.ensure_template(template).await {
+        return read(error, "CreateLaunchTemplateAuthCheckFailed").map(Err);
+    }
+    // A fleet takes one subnet of each zone for a type.
+    let fleet = draft.fleet("", 1, class.object.spec.context.as_ref());
     if let Err(error) = clients.try_fleet(&fleet).await {
         return read(error, "CreateFleetAuthCheckFailed").map(Err);
     }
     // One subnet in which instances may run is enough; of several refusals the first is told.
     let mut refused = None;
-    for way in ways {
-        let run = clients.try_run(template, &way.instance_type, &way.subnet, &fleet.tags);
-        match run.await {
+    for way in &in_all_subnets(ways, class) {
+        match clients.try_run(template, way, &fleet.tags).await {
             Ok(()) => return Ok(Ok(())),
+            // Nothing follows, and the others would only be throttled as well.
+            Err(error) if error.class() == ErrorClass::Throttled => return Err(error),
             Err(error) => refused = refused.or(Some(error)),
         }
     }

@@ -9,11 +9,11 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
 use plimsoll_api::kinds::{Ec2NodeClass, Ec2NodeClassSpec, Ec2NodeClassStatus, ImageTerm, Tags};
 use plimsoll_core::catalogue::Subnet;
-use plimsoll_ec2_facts::class::settings;
 
 use super::conditions::{Finding, QUEUE, conditions};
 use super::dry_run::Refusal;
 use super::family::Family;
+use super::kubelet;
 use super::queue::QueueStanding;
 use super::tags;
 use crate::client::{CallError, Clients};
@@ -416,9 +416,8 @@ fn validated(
     if let Err(many) = tags::fit(own, &cluster.name) {
         return Finding::Fails("TagValidationFailed", many.to_string());
     }
-    let kubelet = serde_json::json!({"spec": {"kubelet": class.spec.kubelet}});
-    if let Err(words) = settings(&kubelet) {
-        return Finding::Fails("InvalidKubeletConfiguration", words);
+    if let Err(Refusal { reason, message }) = kubelet::check(&class.spec) {
+        return Finding::Fails(reason, message);
     }
     match Family::of(&class.spec) {
         Some(Family::Al2023) if cluster.service_cidr.is_none() => {
@@ -452,7 +451,8 @@ fn validated(
     }
     let unknown = unmet(|finding| matches!(finding, Finding::Unchanged(_)));
     if !unknown.is_empty() {
-        return Finding::Unchanged(format!("not known yet: {unknown}"));
+        let words = format!("not known yet: {unknown}");
+        return Finding::Waits("DependenciesNotReady", words);
     }
     Finding::Holds
 }

@@ -8,7 +8,8 @@ use crate::resolve::profile::Owner;
 use crate::resolve::unused_profiles::{FoundProfile, ProfileUse, unused};
 
 /// Takes away launch templates and instance profiles of a class that no claim names any more. It may be repeated; what is gone is gone.
-/// `is_isolated` is a network without a way to IAM: its profiles are left, as the incumbent leaves them.
+/// `is_isolated` is a network without a way to IAM: its profiles are left, as the incumbent leaves them. A class that names a profile of somebody
+/// else's has none, and needs no right of IAM.
 pub async fn retire(
     class: &Ec2NodeClass,
     cluster: &str,
@@ -22,16 +23,33 @@ pub async fn retire(
         class: metadata.name.as_deref().unwrap_or_default(),
         uid: metadata.uid.as_deref().unwrap_or_default(),
     };
-    if !is_isolated {
+    if !is_isolated && class.spec.instance_profile.is_none() {
         for profile in clients.profiles(&owner.path()).await? {
             delete(&profile, clients).await?;
         }
+        delete_legacy(&owner, clients).await?;
     }
     let own = [(tags::CLUSTER, cluster), (tags::CLASS, owner.class)];
     for name in clients.templates(&own).await? {
         clients.delete_template(&name).await?;
     }
     Ok(())
+}
+
+/// Deletes the profile that an early release of the incumbent has made for the class: it has no path, by which the others are found.
+async fn delete_legacy(owner: &Owner<'_>, clients: &Clients) -> Result<(), CallError> {
+    let Some(name) = owner.legacy_name() else {
+        return Ok(());
+    };
+    let Some(found) = clients.profile(&name).await? else {
+        return Ok(());
+    };
+    let legacy = FoundProfile {
+        name,
+        path: String::new(),
+        role: found.role,
+    };
+    delete(&legacy, clients).await
 }
 
 /// Deletes those of a cluster's instance profiles that nothing uses, and returns their names, each with what came of it. Classes and claims have

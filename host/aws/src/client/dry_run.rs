@@ -12,7 +12,8 @@ use super::fleet::{ACTION, specifications};
 use super::paced::Call;
 use super::{CallError, Clients};
 use crate::error::ErrorClass;
-use crate::launch::fleet::FleetRequest;
+use crate::launch::fleet::{FleetRequest, Override};
+use crate::launch::template::{self, LaunchTemplate};
 
 impl Clients {
     /// Asks whether a fleet would be given, without getting it.
@@ -23,12 +24,11 @@ impl Clients {
         would_succeed(self.paced_once(Call::read(ACTION), asked).await.map(drop))
     }
 
-    /// Asks whether an instance would run by a launch template in a subnet, without running it.
+    /// Asks whether an instance would run by a launch template as a way to buy says, without running it.
     pub(crate) async fn try_run(
         &self,
-        template: &str,
-        instance_type: &str,
-        subnet: &str,
+        template: &LaunchTemplate,
+        way: &Override,
         tags: &Tags,
     ) -> Result<(), CallError> {
         let tagged = [
@@ -36,8 +36,9 @@ impl Clients {
             ResourceType::Volume,
             ResourceType::NetworkInterface,
         ];
-        let template = Template::builder().launch_template_name(template);
-        let interface = Interface::builder().device_index(0).subnet_id(subnet);
+        let interfaces = template.interfaces.iter();
+        let interfaces = interfaces.map(|own| interface(own, &way.subnet)).collect();
+        let template = Template::builder().launch_template_name(template.name());
         let run = self
             .ec2
             .run_instances()
@@ -45,13 +46,23 @@ impl Clients {
             .min_count(1)
             .max_count(1)
             .launch_template(template.version("$Latest").build())
-            .instance_type(InstanceType::from(instance_type))
-            .network_interfaces(interface.build())
+            .instance_type(InstanceType::from(way.instance_type.as_str()))
+            .set_network_interfaces(Some(interfaces))
             .set_tag_specifications(Some(specifications(tagged, tags)));
         let asked = run.customize().config_override(once()).send();
         let call = Call::read("ec2:RunInstances");
         would_succeed(self.paced_once(call, asked).await.map(drop))
     }
+}
+
+/// A network interface of the template, in a subnet: what the call says of them counts in place of the template's.
+fn interface(own: &template::Interface, subnet: &str) -> Interface {
+    Interface::builder()
+        .set_network_card_index(own.card)
+        .device_index(own.device)
+        .set_interface_type(own.kind.clone())
+        .subnet_id(subnet)
+        .build()
 }
 
 fn once() -> aws_sdk_ec2::config::Builder {

@@ -25,8 +25,10 @@ use plimsoll_api::kinds::{MetadataOptions, Tags};
 use super::buckets::Urgency;
 use super::paced::Call;
 use super::{CallError, Clients};
+use crate::class::tags::CLASS;
 use crate::error::ErrorClass;
 use crate::launch::template::{Disk, Interface, LaunchTemplate};
+use crate::user_data::{IpFamily, MOST_BYTES, nearly_too_long};
 
 /// Entries of a list at once: the incumbent's.
 const PAGE: i32 = 200;
@@ -66,7 +68,10 @@ impl Clients {
             Err(error) if error.code != "InvalidLaunchTemplateName.AlreadyExistsException" => {
                 Err(error)
             }
-            _ => Ok(name),
+            _ => {
+                warn_of_length(template);
+                Ok(name)
+            }
         }
     }
 
@@ -100,6 +105,19 @@ impl Clients {
             Err(error) if error.class() != ErrorClass::LaunchTemplateGone => Err(error),
             _ => Ok(()),
         }
+    }
+}
+
+/// Once for each template that is made: user data grows from release to release of what is written for nodes.
+fn warn_of_length(template: &LaunchTemplate) {
+    if let Some(bytes) = nearly_too_long(&template.user_data) {
+        let class = template.tags.get(CLASS).map(String::as_str);
+        tracing::warn!(
+            class,
+            bytes,
+            most = MOST_BYTES,
+            "user data is nearly as long as EC2 takes it; shorten spec.userData of the EC2NodeClass"
+        );
     }
 }
 
@@ -168,8 +186,13 @@ fn interface(own: &Interface, template: &LaunchTemplate) -> InterfaceRequest {
             .set_udp_timeout(own.udp_timeout)
             .build()
     });
+    let is_ipv6 = template.ip_family == IpFamily::Ipv6;
     request
         .set_associate_public_ip_address(template.public_address)
+        .set_ipv4_prefix_count(template.prefixes.filter(|_| !is_ipv6))
+        .set_ipv6_prefix_count(template.prefixes.filter(|_| is_ipv6))
+        .set_primary_ipv6(is_ipv6.then_some(true))
+        .set_ipv6_address_count(is_ipv6.then_some(1))
         .set_connection_tracking_specification(tracking)
         .build()
 }

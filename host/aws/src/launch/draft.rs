@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use plimsoll_api::kinds::Tags;
 use plimsoll_api::write::amounts;
-use plimsoll_core::action::{LAUNCH_TOKEN_ANNOTATION, LaunchRequest, Reason};
+use plimsoll_core::action::{LAUNCH_TOKEN_ANNOTATION, LaunchRequest};
 use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::labels::CAPACITY_TYPE;
 use plimsoll_core::model::{Effect, NodeClaim, Taint};
@@ -15,6 +15,7 @@ use plimsoll_core::plan::LaunchOption;
 use plimsoll_core::resources::{ResourceName, Resources};
 use serde_json::{Value, json};
 
+use super::draft_error::{ClassFault, DraftError};
 use super::fleet::{FleetRequest, Override, keeps_order, of_one_kind, priority};
 use super::template::{LaunchTemplate, disks, interfaces, is_spot, listed, metadata};
 use crate::class::family::Family;
@@ -64,7 +65,7 @@ pub(crate) fn draft(
     class: &ServedClass,
     cluster: &ClusterAccess,
     request: &LaunchRequest,
-) -> Result<Draft, Reason> {
+) -> Result<Draft, DraftError> {
     let subnets = class.status().subnets.iter().rev();
     let subnets = subnets.map(|own| (own.zone.as_str(), own.id.as_str()));
     draft_into(&subnets.collect(), class, cluster, request)
@@ -76,9 +77,9 @@ pub(crate) fn draft_into(
     class: &ServedClass,
     cluster: &ClusterAccess,
     request: &LaunchRequest,
-) -> Result<Draft, Reason> {
+) -> Result<Draft, DraftError> {
     let Some(claim) = request.claims.first() else {
-        return Err(Reason::Other("a launch without claims".to_owned()));
+        return Err(DraftError::NoClaims);
     };
     let (options, capacity_type) = of_one_kind(&request.options);
     let tags = tags_of(class, cluster, claim, request.batch.token.as_str())?;
@@ -110,7 +111,7 @@ pub(crate) fn draft_into(
     }
     if groups.is_empty() {
         let offerings = options.iter().map(LaunchOption::offering).collect();
-        return Err(Reason::out_of_stock(offerings));
+        return Err(DraftError::NothingToBuy(offerings));
     }
     let template = |group: &Group| template(class, cluster, claim, group, capacity_type, &tags);
     let templates = groups
@@ -118,7 +119,7 @@ pub(crate) fn draft_into(
         .map(|(group, ways)| Ok((template(&group)?, ways)));
     let templates: Result<Vec<_>, UserDataError> = templates.collect();
     Ok(Draft {
-        templates: templates.map_err(|error| not_ready(class, &error.to_string()))?,
+        templates: templates.map_err(|error| fault(class, error))?,
         capacity_type,
         keeps_order,
         tags,
@@ -154,8 +155,11 @@ impl Draft {
     }
 }
 
-fn not_ready(class: &ServedClass, words: &str) -> Reason {
-    Reason::ClassNotReady(format!("EC2NodeClass {}: {words}", class.name()))
+fn fault(class: &ServedClass, fault: impl Into<ClassFault>) -> DraftError {
+    DraftError::Class {
+        class: class.name().to_owned(),
+        fault: fault.into(),
+    }
 }
 
 /// Tags of the launch, its token among them: by it the instances of a call whose answer was lost are found.
@@ -164,10 +168,10 @@ fn tags_of(
     cluster: &ClusterAccess,
     claim: &NodeClaim,
     token: &str,
-) -> Result<Tags, Reason> {
+) -> Result<Tags, DraftError> {
     let spec = class.object.spec.tags.as_ref();
     let tags = tags::of_launch(spec, &cluster.name, claim.pool.as_str(), class.name());
-    let mut tags = tags.map_err(|error| not_ready(class, &error.to_string()))?;
+    let mut tags = tags.map_err(|error| fault(class, error))?;
     tags.insert(LAUNCH_TOKEN_ANNOTATION.to_owned(), token.to_owned());
     Ok(tags)
 }
@@ -215,6 +219,8 @@ fn template(
             .collect(),
         interfaces: interfaces(spec.network_interfaces.as_ref(), group.efa),
         public_address: spec.associate_public_ip_address,
+        ip_family: cluster.ip_family(),
+        prefixes: spec.ip_prefix_count,
         tracking: spec.connection_tracking.clone(),
         nested_virtualization: spec
             .cpu_options
@@ -302,6 +308,7 @@ fn reserve(kubelet: &mut BTreeMap<String, Value>, key: &str, resolved: &Resource
 mod tests {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
+    use plimsoll_core::action::Reason;
     use plimsoll_core::catalogue::CapacityType::{OnDemand, Spot};
     use plimsoll_core::catalogue::{LAUNCH_ORDER_BY_ANNOTATION, OrderedBy};
 
@@ -449,7 +456,7 @@ mod tests {
         let options = vec![sample::option("m7i.large", "us-east-1a", OnDemand, 0.1)];
         let request = sample::request(&["a"], options);
         let refused = draft(&class, &sample::cluster(), &request).expect_err("a restricted tag");
-        let Reason::ClassNotReady(words) = refused else {
+        let Reason::ClassNotReady(words) = refused.clone().into() else {
             unreachable!("{refused:?}")
         };
         assert!(
@@ -463,7 +470,7 @@ mod tests {
         let refused =
             draft(&sample::class(&json!({})), &sample::cluster(), &nowhere).expect_err("no subnet");
         assert!(
-            matches!(&refused, Reason::InsufficientCapacity { offerings, .. } if offerings.len() == 1),
+            matches!(&refused, DraftError::NothingToBuy(offerings) if offerings.len() == 1),
             "{refused:?}"
         );
     }

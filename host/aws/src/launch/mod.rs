@@ -3,6 +3,7 @@
 pub(crate) mod addresses;
 pub(crate) mod deal;
 pub(crate) mod draft;
+pub(crate) mod draft_error;
 pub(crate) mod fleet;
 pub(crate) mod kept;
 pub(crate) mod template;

@@ -10,6 +10,7 @@ use plimsoll_core::fixed_hash::hash_of;
 use plimsoll_core::quantity::parse_units;
 
 use crate::interfaces::EFA_ONLY;
+use crate::user_data::IpFamily;
 
 /// Begin of the names of templates; the hash of their content follows.
 const NAME: &str = "karpenter.k8s.aws/";
@@ -28,6 +29,10 @@ pub struct LaunchTemplate {
     pub security_groups: Vec<String>,
     /// Network interfaces.
     pub interfaces: Vec<Interface>,
+    /// Family of the cluster's addresses: with IPv6, interfaces have such an address, which stays.
+    pub ip_family: IpFamily,
+    /// Prefixes of addresses of that family, of each interface that has addresses; none where `None`.
+    pub prefixes: Option<i32>,
     /// How long security groups remember connections.
     pub tracking: Option<ConnectionTracking>,
     /// Virtual machines inside of the instance, `enabled` or `disabled`; the type decides where `None`.

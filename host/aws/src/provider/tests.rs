@@ -12,9 +12,11 @@ mod ownership;
 mod paced;
 mod permissions;
 mod profiles;
+mod readiness;
 mod repeats;
 mod subnets;
 mod templates;
+mod trials;
 
 use std::time::{Duration, Instant};
 

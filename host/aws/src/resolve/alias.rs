@@ -4,8 +4,10 @@ use plimsoll_api::kinds::NodeSelectorRequirement;
 
 use crate::class::family::Family;
 
-const GPUS: &str = "karpenter.k8s.aws/instance-gpu-count";
-const ACCELERATORS: &str = "karpenter.k8s.aws/instance-accelerator-count";
+/// Label with the number of GPUs of a type.
+pub(crate) const GPUS: &str = "karpenter.k8s.aws/instance-gpu-count";
+/// Label with the number of accelerators of a type that are no GPUs.
+pub(crate) const ACCELERATORS: &str = "karpenter.k8s.aws/instance-accelerator-count";
 
 /// Types by what they accelerate with, for which there are images of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,6 +8,9 @@ use crate::class::tags;
 /// Label of the region, also a tag of profiles.
 const REGION: &str = "topology.kubernetes.io/region";
 
+/// Letters that the name of an instance profile may have.
+const LONGEST_NAME: usize = 128;
+
 /// A class, as its instance profile has to know it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Owner<'a> {
@@ -35,6 +38,14 @@ impl Owner<'_> {
         } = self;
         let hash = of_text(&format!("{region}{class}{uid}{role}"));
         format!("{}_{hash}", self.cluster)
+    }
+
+    /// Name of the one profile that releases of the incumbent before 1.0 have made for a class of this name; `None` where IAM takes no such name.
+    pub(crate) fn legacy_name(&self) -> Option<String> {
+        let hash = of_text(&format!("{}{}", self.region, self.class));
+        let name = format!("{}_{hash}", self.cluster);
+        let is_valid = |letter: char| letter.is_ascii_alphanumeric() || "_+=,.@-".contains(letter);
+        (name.len() <= LONGEST_NAME && name.chars().all(is_valid)).then_some(name)
     }
 
     /// Tags of its profiles: those of the class, and those by which rights tell them from others.
@@ -98,5 +109,35 @@ mod tests {
             (role_name("path/to/nodes"), role_name("nodes")),
             ("nodes", "nodes")
         );
+    }
+
+    #[test]
+    fn a_legacy_profile_is_named_after_cluster_region_and_class_where_iam_takes_the_name() {
+        let owner = |cluster: &'static str, class: &'static str| Owner {
+            region: "us-east-1",
+            cluster,
+            class,
+            uid: "u-1",
+        };
+        let name = owner("demo", "default").legacy_name();
+        assert_eq!(name.as_deref(), Some("demo_15843455441266977890"));
+        let other_uid = Owner {
+            uid: "u-2",
+            ..owner("demo", "default")
+        };
+        assert_eq!(other_uid.legacy_name(), name);
+        assert_ne!(owner("demo", "other").legacy_name(), name);
+        assert_ne!(
+            owner("demo", "default").name("default"),
+            name.expect("a name")
+        );
+        let long = "x".repeat(120);
+        for cluster in ["arn:aws:eks", "a/b", "é", &long] {
+            let owner = Owner {
+                cluster,
+                ..owner("demo", "default")
+            };
+            assert_eq!(owner.legacy_name(), None, "{cluster}");
+        }
     }
 }

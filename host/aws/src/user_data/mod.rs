@@ -5,6 +5,7 @@ pub(crate) mod mime;
 pub(crate) mod node_config;
 
 use std::collections::BTreeMap;
+use std::net::Ipv6Addr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -17,6 +18,18 @@ use crate::class::family::Family;
 
 /// Most bytes of user data, before they are encoded (EC2's limit).
 pub(crate) const MOST_BYTES: usize = 16 << 10;
+/// From so many bytes on people are warned: nine tenths of the most.
+const MANY_BYTES: usize = MOST_BYTES * 9 / 10;
+
+/// A family of addresses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IpFamily {
+    /// Those of four bytes.
+    #[default]
+    Ipv4,
+    /// Those of sixteen bytes.
+    Ipv6,
+}
 
 /// A cluster, as its nodes have to know it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +46,17 @@ pub struct ClusterAccess {
     pub service_cidr: Option<String>,
     /// Address of its DNS service; `None` where it is not known, and nodes find it themselves.
     pub dns: Option<String>,
+}
+
+impl ClusterAccess {
+    /// Family of the addresses of its services, and so of its pods: its DNS service tells.
+    pub(crate) fn ip_family(&self) -> IpFamily {
+        let dns = self.dns.as_deref().unwrap_or_default();
+        match dns.parse::<Ipv6Addr>() {
+            Ok(_) => IpFamily::Ipv6,
+            Err(_) => IpFamily::Ipv4,
+        }
+    }
 }
 
 /// A node, as its instance is told to set itself up.
@@ -84,4 +108,44 @@ pub(crate) fn user_data(
         return Err(UserDataError::TooLong(text.len()));
     }
     Ok(STANDARD.encode(text))
+}
+
+/// Bytes of user data in base64 that has nearly as many as EC2 takes; `None` where it has less than nine tenths of them.
+pub(crate) fn nearly_too_long(encoded: &str) -> Option<usize> {
+    let bytes = encoded.trim_end_matches('=').len() * 3 / 4;
+    (bytes >= MANY_BYTES).then_some(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_are_warned_from_nine_tenths_of_the_most_on() {
+        let told = |bytes: usize| nearly_too_long(&STANDARD.encode("x".repeat(bytes)));
+        for (bytes, expected) in [
+            (0, None),
+            (14_744, None),
+            (14_745, Some(14_745)),
+            (14_746, Some(14_746)),
+            (MOST_BYTES, Some(16_384)),
+        ] {
+            assert_eq!(told(bytes), expected);
+        }
+    }
+
+    #[test]
+    fn a_cluster_has_the_addresses_of_its_dns() {
+        for (dns, family) in [
+            (None, IpFamily::Ipv4),
+            (Some("10.100.0.10"), IpFamily::Ipv4),
+            (Some("fd12:3456::a"), IpFamily::Ipv6),
+        ] {
+            let cluster = ClusterAccess {
+                dns: dns.map(str::to_owned),
+                ..ClusterAccess::default()
+            };
+            assert_eq!(cluster.ip_family(), family, "{dns:?}");
+        }
+    }
 }

@@ -1,5 +1,5 @@
-//! The pace at which large groups of pods are looked at. What happens to one pod of a group looks at all that wait with it, and pods of
-//! a group come and go together: one look at all of them costs hardly more than one at each.
+//! The pace at which large groups of pods are looked at. What happens to one pod or node of a group looks at all that wait with it, and
+//! pods of a group come and go together: one look at all of them costs hardly more than one at each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,16 +8,27 @@ use crate::time::{Span, Timestamp};
 
 /// A group of more waiting pods than this is large.
 const LARGE: usize = 50;
-/// Time from a look at a large group to the next for its pods' sake.
+/// Least time from a look at a large group to the next.
 const REST: Span = Span::from_millis(100);
+/// Pods of all groups that rest for which each rests a millisecond: a look takes microseconds a pod, and so all looks together take a
+/// small part of a processor, however many pods wait.
+const PODS_PER_MILLI: usize = 20;
 
 /// Groups that rest.
 #[derive(Clone, Debug, Default)]
 pub(super) struct GroupPace {
-    /// Until when each rests, and whether it is to be looked at then.
-    resting: BTreeMap<GroupId, (Timestamp, bool)>,
+    resting: BTreeMap<GroupId, Rest>,
     /// The same groups by when their rest is over.
     timers: BTreeSet<(Timestamp, GroupId)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Rest {
+    until: Timestamp,
+    /// It is to be looked at then.
+    is_asked: bool,
+    /// Pods of the group that waited at the look before.
+    pods: usize,
 }
 
 impl GroupPace {
@@ -25,22 +36,37 @@ impl GroupPace {
     pub(super) fn may_look(&mut self, group: GroupId) -> bool {
         match self.resting.get_mut(&group) {
             None => true,
-            Some((_, asked)) => {
-                *asked = true;
+            Some(rest) => {
+                rest.is_asked = true;
                 false
             }
         }
     }
 
+    /// `true` if a group rests and is to be looked at then.
+    pub(super) fn is_asked(&self, group: GroupId) -> bool {
+        self.resting.get(&group).is_some_and(|rest| rest.is_asked)
+    }
+
     /// A group of so many waiting pods has been looked at.
     pub(super) fn looked(&mut self, group: GroupId, pods: usize, now: Timestamp) {
-        if let Some((until, _)) = self.resting.remove(&group) {
-            self.timers.remove(&(until, group));
+        if let Some(before) = self.resting.remove(&group) {
+            self.timers.remove(&(before.until, group));
         }
-        if pods > LARGE {
-            self.resting.insert(group, (now + REST, false));
-            self.timers.insert((now + REST, group));
+        if pods <= LARGE {
+            return;
         }
+        let others = self.resting.values().map(|rest| rest.pods);
+        let all = others.fold(pods, usize::saturating_add);
+        let own = i64::try_from(all / PODS_PER_MILLI).unwrap_or(i64::MAX);
+        let until = now + Span::from_millis(own).max(REST);
+        let rest = Rest {
+            until,
+            is_asked: false,
+            pods,
+        };
+        self.resting.insert(group, rest);
+        self.timers.insert((until, group));
     }
 
     /// When the first rest is over.
@@ -55,7 +81,9 @@ impl GroupPace {
             && until <= now
         {
             self.timers.pop_first();
-            if let Some((_, true)) = self.resting.remove(&group) {
+            if let Some(rest) = self.resting.remove(&group)
+                && rest.is_asked
+            {
                 due.push(group);
             }
         }
@@ -83,9 +111,25 @@ mod tests {
         assert_eq!(pace.take_due(at(100)), [], "nobody asked");
         assert_eq!(pace.next_wake(), None);
         pace.looked(group, LARGE + 1, at(200));
+        assert!(!pace.is_asked(group));
         assert!(!pace.may_look(group) && !pace.may_look(group));
+        assert!(pace.is_asked(group));
         assert_eq!(pace.take_due(at(299)), []);
         assert_eq!(pace.take_due(at(300)), [group]);
-        assert!(pace.may_look(group));
+        assert!(pace.may_look(group) && !pace.is_asked(group));
+    }
+
+    #[test]
+    fn groups_rest_longer_the_more_pods_they_have_together() {
+        let group = |text: &str| GroupId::parse(text).expect("a group");
+        let (first, second) = (group("00000000000000a1"), group("00000000000000a2"));
+        for (pods, millis) in [(2_000, 100), (4_000, 200), (20_000, 1_000)] {
+            let mut pace = GroupPace::default();
+            pace.looked(first, pods, at(0));
+            assert_eq!(pace.next_wake(), Some(at(millis)), "{pods} pods");
+            pace.looked(second, pods, at(0));
+            pace.looked(first, pods, at(0));
+            assert_eq!(pace.next_wake(), Some(at(2 * millis)), "twice {pods} pods");
+        }
     }
 }

@@ -19,6 +19,11 @@ use crate::time::{Span, Timestamp};
 /// A nomination that does not hold any more and is still being written is looked at again after this long.
 const ON_ITS_WAY: Span = Span::from_millis(100);
 
+/// While more pods wait for a node, none is nominated that is not yet: at the usual 200 requests a second so many are written in the nine
+/// seconds for which a node waits at most, with some to spare for all else. The scheduler has its own way with the others, and the API server
+/// has its time for them.
+const MOST_WAITING: usize = 1_500;
+
 /// The nominations that we stand by.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nominations {
@@ -68,10 +73,10 @@ impl Nominations {
         self.by_pod.contains_key(pod)
     }
 
-    /// `true` if a pod was nominated to a node before.
-    fn is_for(&self, pod: &Pod, node: &NodeName) -> bool {
+    /// `true` if a pod of a group was nominated to a node before.
+    fn is_for(&self, pod: &Pod, node: &NodeName, group: GroupId) -> bool {
         let held = self.by_pod.get(&pod.name);
-        held.is_some_and(|held| held.node == *node && held.uid == pod.uid)
+        held.is_some_and(|held| held.node == *node && held.uid == pod.uid && held.group == group)
     }
 
     /// Sets a nomination down; what was asked for before, if that was another node.
@@ -132,7 +137,7 @@ impl Landings<'_> {
         if is_here {
             return Some(Landing::AsPlanned);
         }
-        let assign = || engine.promises.assign(group, &engine.cluster, self.now);
+        let assign = || engine.assigned(group, self.now);
         let assigned = self.assigned.entry(group).or_insert_with(assign);
         let own = assigned.get(&pod.name).filter(|_| is_planned)?;
         Some(if engine.is_usable(own) {
@@ -196,7 +201,7 @@ impl Engine {
     ) {
         for pod in gone {
             if let Some(nomination) = self.drop_nomination(&pod.name) {
-                self.look_at_group(nomination.group);
+                self.dirty_groups.insert(nomination.group);
             }
         }
         let mut nodes = BTreeSet::new();
@@ -220,7 +225,7 @@ impl Engine {
                 && nomination.node != *node
                 && let Some(group) = self.cluster.group_of(&pod.name)
             {
-                self.look_at_group(group);
+                self.dirty_groups.insert(group);
             }
             return;
         }
@@ -238,7 +243,7 @@ impl Engine {
                 self.look_at_claim_on(node);
             }
         } else {
-            self.look_at_group(group);
+            self.dirty_groups.insert(group);
         }
     }
 
@@ -255,24 +260,24 @@ impl Engine {
             .extend(claim.map(|claim| claim.name.clone()));
     }
 
-    /// Something happened to a pod of a group.
-    fn look_at_group(&mut self, group: GroupId) {
-        if self.nominations.pace.may_look(group) {
-            self.dirty_groups.insert(group);
-        }
-    }
-
-    /// `true` if every pod nominated to a target's node carries the nomination.
+    /// `true` if every pod nominated to a target's node carries the nomination. A node that no look at its groups has seen yet has none that do.
     pub(super) fn are_nominated(&self, target: &PromisedTarget) -> bool {
         let Some(node) = node_of(target, &self.cluster) else {
             return false;
         };
+        let is_asked = |group: &GroupId| self.nominations.pace.is_asked(*group);
+        if !self.nominations.by_node.contains_key(&node)
+            && self.promises.groups_on(target).iter().any(is_asked)
+        {
+            return false;
+        }
         let names = self.nominations.by_node.get(&node).into_iter().flatten();
         let mut pods = names.filter_map(|name| self.cluster.pods.get(name));
         pods.all(|pod| pod.node.is_some() || pod.nominated.as_ref() == Some(&node))
     }
 
-    /// Nominates the pods of touched groups, and withdraws what no longer holds.
+    /// Nominates the pods of touched groups, and withdraws what no longer holds. Groups that rest are looked at afterwards, and only then
+    /// pods of theirs that lost their places ask anew.
     pub(super) fn step_groups(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         while let Some(entry) = self.nominations.again.first_entry() {
             if *entry.key() > now {
@@ -283,10 +288,16 @@ impl Engine {
         self.dirty_groups
             .extend(self.nominations.pace.take_due(now));
         for group in std::mem::take(&mut self.dirty_groups) {
-            self.nominate_group(group, now, actions);
+            if self.nominations.pace.may_look(group) {
+                self.nominate_group(group, now, actions);
+            }
         }
         for group in std::mem::take(&mut self.orphaned_groups) {
-            self.trigger_group(group, now);
+            if self.nominations.pace.is_asked(group) {
+                self.orphaned_groups.insert(group);
+            } else {
+                self.trigger_group(group, now);
+            }
         }
     }
 
@@ -294,17 +305,19 @@ impl Engine {
         if !self.settings.nominations {
             return;
         }
-        let assigned = self.promises.assign(group, &self.cluster, now);
+        let assigned = self.assigned(group, now);
         let pods: Vec<Arc<Pod>> = self.cluster.unbound_of(group).cloned().collect();
+        let too_many = self.cluster.unbound_count() > MOST_WAITING;
         self.nominations.pace.looked(group, pods.len(), now);
         for pod in pods {
             let node = assigned
                 .get(&pod.name)
                 .and_then(|target| node_of(target, &self.cluster));
             match node {
+                Some(_) if too_many && !self.nominations.holds(&pod.name) => {}
                 Some(node) => {
-                    let was_asked = self.nominations.is_for(&pod, &node);
-                    if let Some(other) = self.nominations.put(&pod, &node, group) {
+                    let was_asked = self.nominations.is_for(&pod, &node, group);
+                    if !was_asked && let Some(other) = self.nominations.put(&pod, &node, group) {
                         self.look_at_claim_on(&other);
                     }
                     // Until the node joins nothing can be taken from it: what the scheduler drops meanwhile is asserted then.
@@ -320,6 +333,34 @@ impl Engine {
                 None => self.withdraw(&pod, group, now, actions),
             }
         }
+        self.look_at_claims_without(group);
+    }
+
+    /// Claims of nodes for which a look has nominated nobody wait for nobody.
+    fn look_at_claims_without(&mut self, group: GroupId) {
+        let targets = self.promises.targets_of(group);
+        let without = targets.filter_map(|target| {
+            let PromisedTarget::Claim(name) = target else {
+                return None;
+            };
+            let claim = self.cluster.claims.get(name)?;
+            let nodes = self.cluster.nodes_of(claim);
+            let is_without = |node: &&Arc<Node>| !self.nominations.by_node.contains_key(&node.name);
+            let waits = claim.phase() < ClaimPhase::Registered;
+            (waits && nodes.iter().any(|node| is_without(&node))).then(|| name.clone())
+        });
+        self.dirty_claims.extend(without.collect::<Vec<_>>());
+    }
+
+    /// Where pods of a group are expected: those that were nominated stay so, be it that their nominations are still being written.
+    fn assigned(&self, group: GroupId, now: Timestamp) -> Assignment {
+        let of = |pod: &Pod| {
+            let held = self.nominations.by_pod.get(&pod.name);
+            let held = held.filter(|held| held.uid == pod.uid);
+            held.map(|held| &held.node)
+        };
+        let nominated = |pod| of(pod).or(pod.nominated.as_ref());
+        (self.promises).assign_where(group, &self.cluster, now, nominated)
     }
 
     /// `true` if a node is waited for before it joins.

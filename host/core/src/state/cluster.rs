@@ -459,6 +459,11 @@ impl Cluster {
         pods.map(|(_, pod)| pod)
     }
 
+    /// The number of unbound pods.
+    pub fn unbound_count(&self) -> usize {
+        self.groups_of_unbound.len()
+    }
+
     /// Groups that have unbound pods.
     pub fn unbound_groups(&self) -> impl Iterator<Item = GroupId> {
         self.unbound.keys().copied()

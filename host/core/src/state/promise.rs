@@ -6,7 +6,6 @@
 //! in the nominations of the pods.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use super::cluster::Cluster;
 use super::expected::Expected;
@@ -90,6 +89,11 @@ impl Promises {
             .unwrap_or_default()
     }
 
+    /// The targets that a group has a promise on.
+    pub(crate) fn targets_of(&self, group: GroupId) -> impl Iterator<Item = &PromisedTarget> {
+        self.by_group.get(&group).into_iter().flatten()
+    }
+
     /// `true` if a target has any promise.
     pub fn has_any(&self, target: &PromisedTarget) -> bool {
         self.by_target.contains_key(target)
@@ -169,6 +173,17 @@ impl Promises {
     /// Pods of a group that stand for its promises: those nominated there first, then by name; unbound pods, then those on nodes
     /// that are deleting.
     pub fn assign(&self, group: GroupId, cluster: &Cluster, now: Timestamp) -> Assignment {
+        self.assign_where(group, cluster, now, |pod| pod.nominated.as_ref())
+    }
+
+    /// The same where pods are nominated to other nodes than they carry so far: each to the node that `nominated` gives for it.
+    pub(crate) fn assign_where<'n>(
+        &self,
+        group: GroupId,
+        cluster: &'n Cluster,
+        now: Timestamp,
+        nominated: impl Fn(&'n Pod) -> Option<&'n NodeName>,
+    ) -> Assignment {
         let mut assignment = Assignment::new();
         let mut room: BTreeMap<PromisedTarget, u32> = self
             .by_group
@@ -182,7 +197,7 @@ impl Promises {
         }
         let waiting = candidates(group, cluster, now);
         for pod in &waiting {
-            let Some(node) = &pod.nominated else { continue };
+            let Some(node) = nominated(pod) else { continue };
             let target = target_of(node, cluster);
             if let Some(left) = room.get_mut(&target)
                 && *left > 0
@@ -261,16 +276,11 @@ pub(crate) fn bound_of(group: GroupId, target: &PromisedTarget, cluster: &Cluste
 }
 
 /// Pods of a group that may take up a promise, by name: unbound ones, then those whose node is deleting.
-fn candidates(group: GroupId, cluster: &Cluster, now: Timestamp) -> Vec<Arc<Pod>> {
+fn candidates(group: GroupId, cluster: &Cluster, now: Timestamp) -> Vec<&Pod> {
     let unbound = cluster.unbound_of(group).filter(|pod| pod.is_active());
-    let mut pods: Vec<_> = unbound.cloned().collect();
-    pods.extend(
-        cluster
-            .displaced_of(group)
-            .filter(|pod| is_displaced(pod, now))
-            .cloned(),
-    );
-    pods
+    let displaced = cluster.displaced_of(group);
+    let displaced = displaced.filter(|pod| is_displaced(pod, now));
+    unbound.chain(displaced).map(AsRef::as_ref).collect()
 }
 
 /// Writes promises for [`ANNOTATION`].

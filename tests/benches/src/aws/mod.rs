@@ -7,9 +7,12 @@
 //!
 //! All behind the scenes is pure.
 
+mod asked;
 mod compare;
 mod explained;
 mod fleets;
+mod large;
+mod load;
 mod normal;
 mod observed;
 mod program;
@@ -19,11 +22,14 @@ mod script;
 mod scripts;
 mod settled;
 
+pub use asked::{asked, named};
 pub use compare::{Difference, differences};
 pub use explained::{Explanation, explanations};
+pub use large::by_name;
+pub use load::Load;
 pub use observed::{Figures, Observed};
 pub use program::{Contender, Programs};
 pub use report::{Verdict, missed_in_all, report, summary, verdict};
 pub use scene::run;
-pub use script::Script;
+pub use script::{Scale, Script};
 pub use scripts::{drawn, scripts};

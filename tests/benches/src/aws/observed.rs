@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::fleets::{Fleets, launches};
+use super::load::Load;
 use super::normal::{Names, Rows, template};
 
 const TYPE: &str = "node.kubernetes.io/instance-type";
@@ -16,7 +17,7 @@ const TYPE: &str = "node.kubernetes.io/instance-type";
 /// A run, observed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Observed {
-    /// Objects as they were when it was settled last, and calls of the whole run.
+    /// Objects as they were when it was settled last, and calls of the whole run; nothing of a large script.
     pub rows: Rows,
     /// Figures.
     pub figures: Figures,
@@ -41,6 +42,8 @@ pub struct Figures {
     pub seconds: Option<f64>,
     /// Seconds from the first pods to the end of the last step.
     pub took: f64,
+    /// Figures that only large scripts have.
+    pub load: Option<Load>,
 }
 
 /// Objects and instances at one moment.
@@ -69,6 +72,8 @@ pub(super) struct Course<'r> {
     pub(super) began: Option<SystemTime>,
     /// When the last step ended.
     pub(super) ended: SystemTime,
+    /// Figures of a large script.
+    pub(super) load: Option<Load>,
 }
 
 impl Course<'_> {
@@ -88,11 +93,13 @@ impl Course<'_> {
             price: self.objects.price,
             seconds: self.seconds(),
             took: self.took(),
+            load: self.load.clone(),
         };
-        Observed {
-            rows: self.rows(),
-            figures,
-        }
+        let rows = match self.load {
+            Some(_) => Rows::default(),
+            None => self.rows(),
+        };
+        Observed { rows, figures }
     }
 
     fn seconds(&self) -> Option<f64> {
@@ -239,6 +246,7 @@ mod tests {
             launched: &["i-1".to_owned(), "i-11".to_owned()],
             began: Some(UNIX_EPOCH + Duration::from_secs(10)),
             ended: UNIX_EPOCH + Duration::from_secs(30),
+            load: None,
         };
         let Observed { rows, figures } = course.observed();
         assert_eq!(
@@ -265,5 +273,11 @@ mod tests {
         );
         let outcomes = ["DryRunOperation", "RequestLimitExceeded", "ok"];
         assert_eq!(values("calls", "ec2 CreateFleet"), outcomes);
+        let large = Course {
+            load: Some(Load::default()),
+            ..course
+        };
+        let large = large.observed();
+        assert_eq!((large.rows.0.len(), large.figures.launched), (0, 2));
     }
 }

@@ -6,6 +6,7 @@ use anyhow::{Result, bail};
 use plimsoll_lab::{Lab, incumbent_environment, incumbent_on_aws};
 
 use super::script::CLUSTER;
+use crate::Usage;
 use crate::live::{free_port, own_program, until_ready};
 
 /// Its name in the lab.
@@ -108,6 +109,12 @@ impl Running {
 /// All that the controller has said so far.
 pub(super) fn log(lab: &mut Lab) -> String {
     lab.log(NAME)
+}
+
+/// Consumption of the controller, which is started last, so far.
+pub(super) fn usage(lab: &Lab) -> Usage {
+    let process = lab.processes().last().copied();
+    process.map(Usage::of).unwrap_or_default()
 }
 
 /// An error if the controller has ended by itself.

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::compare::{Difference, differences};
 use super::explained::Explanation;
+use super::load;
 use super::observed::{Figures, Observed};
 use super::script::Script;
 
@@ -53,11 +54,16 @@ fn missed(theirs: &Figures, ours: &Figures) -> Vec<String> {
     if ours.doubles > 0 {
         missed.push("instances that no claim named".to_owned());
     }
-    if ours.calls != ours.attempts {
-        missed.push("more calls of CreateFleet than one for each request and try".to_owned());
-    }
     if ours.price > theirs.price + 1e-9 {
         missed.push("a higher price than the incumbent's".to_owned());
+    }
+    match (&theirs.load, &ours.load) {
+        (Some(theirs), Some(ours)) => missed.extend(load::missed(theirs, ours)),
+        // A thousand nodes are more than one call can ask for.
+        _ if ours.calls != ours.attempts => {
+            missed.push("more calls of CreateFleet than one for each request and try".to_owned());
+        }
+        _ => {}
     }
     missed
 }
@@ -85,6 +91,11 @@ pub fn report(script: &Script, (theirs, ours): (&Figures, &Figures), verdict: &V
     line("pods to CreateFleet, s", seconds(theirs), seconds(ours));
     let took = |own: &Figures| format!("{:.1}", own.took);
     line("pods to the end, s", took(theirs), took(ours));
+    if let (Some(theirs), Some(ours)) = (&theirs.load, &ours.load) {
+        for (what, theirs, ours) in load::lines(theirs, ours) {
+            line(&what, theirs, ours);
+        }
+    }
     let (explained, rest) = (verdict.explained, verdict.unexplained.len());
     let _ = writeln!(out, "differences: {explained} explained, {rest} not");
     for difference in &verdict.unexplained {
@@ -225,5 +236,16 @@ mod tests {
         assert_eq!(missed(&bad, &good), [""; 0]);
         assert_eq!(missed(&good, &good), [""; 0]);
         assert_eq!(missed(&good, &bad).len(), 3);
+        let large = |own: &Figures, running: f64| Figures {
+            load: Some(load::Load {
+                running,
+                ..load::Load::default()
+            }),
+            ..own.clone()
+        };
+        let several = Figures { calls: 3, ..good };
+        assert_eq!(missed(&large(&bad, 9.0), &large(&several, 9.0)), [""; 0]);
+        assert_eq!(missed(&large(&bad, 8.0), &large(&several, 9.0)).len(), 1);
+        assert_eq!(missed(&large(&several, 9.0), &large(&bad, 9.5)).len(), 3);
     }
 }

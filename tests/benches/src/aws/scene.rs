@@ -19,17 +19,18 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::fleets::launches;
+use super::load::{Load, Moments};
 use super::observed::{Course, Objects, Observed, price};
-use super::program::{Contender, Programs, Running, check_alive, log};
-use super::script::{CLUSTER, POOL, Script, Step};
-use super::settled::{Seen, unsettled};
-use crate::live::{Told, deploy, follow, scale};
+use super::program::{Contender, Programs, Running, check_alive, log, usage};
+use super::script::{CLUSTER, POOL, Scale, Script, Step};
+use super::settled::{Counted, Seen, unsettled};
+use crate::Usage;
+use crate::live::{Told, World as Watched, deploy, follow, scale};
 
-/// The longest that a step may take: offerings that were out of stock are not asked for again for three minutes, and pods may wait
-/// for that more than once.
-const PATIENCE: Duration = Duration::from_mins(7);
 /// From one look to the next.
 const AGAIN: Duration = Duration::from_millis(250);
+/// The same where thousands of objects are listed for it.
+const LISTED_AGAIN: Duration = Duration::from_secs(2);
 /// From one word to the next about a step that takes long.
 const TOLD: Duration = Duration::from_secs(30);
 /// From the launch of an instance until it runs.
@@ -42,6 +43,9 @@ struct Scene {
     cloud: Arc<Cloud>,
     controller: Running,
     claimed: watch::Receiver<BTreeSet<String>>,
+    scale: Scale,
+    /// Pods, nodes and claims of a large script, in place of lists of them.
+    watched: Option<Watched>,
     _nodes: Nodes,
     _watching: JoinSet<()>,
     /// Objects when it was settled last.
@@ -50,6 +54,9 @@ struct Scene {
     began: Option<SystemTime>,
     /// When the last step so far ended.
     ended: SystemTime,
+    moments: Moments,
+    /// Consumption until all pods ran.
+    usage: Usage,
 }
 
 /// Plays a script with a controller, in a lab and a cloud of their own.
@@ -100,6 +107,8 @@ impl Scene {
         }
         let nodes = join_nodes(Arc::clone(&cloud), client.clone());
         let (claimed, watching) = follow_claims(&client);
+        let is_large = script.scale == Scale::Large;
+        let watched = is_large.then(|| Watched::of(&client));
         let controller = contender.start(&mut lab, programs, &cloud.url()).await?;
         Ok(Self {
             lab,
@@ -107,11 +116,15 @@ impl Scene {
             cloud,
             controller,
             claimed,
+            scale: script.scale,
+            watched,
             _nodes: nodes,
             _watching: watching,
             objects: Objects::default(),
             began: None,
             ended: SystemTime::now(),
+            moments: Moments::default(),
+            usage: Usage::default(),
         })
     }
 
@@ -140,7 +153,10 @@ impl Scene {
                 self.began.get_or_insert_with(SystemTime::now);
                 deploy(&self.client, (own.name, own.count), own.requests, &own.spec).await
             }
-            Step::Scale(name, replicas) => scale(&self.client, name, *replicas).await,
+            Step::Scale(name, replicas) => {
+                self.moments.shrunk.get_or_insert_with(SystemTime::now);
+                scale(&self.client, name, *replicas).await
+            }
             Step::Happens(act) => {
                 self.cloud.with(act);
                 Ok(())
@@ -148,6 +164,7 @@ impl Scene {
             Step::Restart => self.controller.restart(&mut self.lab).await,
             Step::Refused(times) => self.until_refused(*times).await,
             Step::Replaced(count) => self.until_replaced(*count).await,
+            Step::Running => self.until_running(pods).await,
             Step::Settled => self.until_settled(pods).await,
             Step::Gone => self.until_gone().await,
         }
@@ -202,11 +219,22 @@ impl Scene {
         .await
     }
 
+    async fn until_running(&mut self, pods: usize) -> Result<()> {
+        self.until(async |scene| {
+            let counted = scene.pods().await?;
+            Ok(counted.lacking(pods).map_or(Ok(()), Err))
+        })
+        .await?;
+        self.moments.running = Some(SystemTime::now());
+        self.usage = usage(&self.lab);
+        Ok(())
+    }
+
     async fn until_settled(&mut self, pods: usize) -> Result<()> {
         let objects = self
             .until(async |scene| {
                 let seen = scene.seen().await?;
-                Ok(match unsettled(&seen, pods) {
+                Ok(match unsettled(&seen, pods, scene.scale) {
                     None => Ok(scene.objects(seen).await?),
                     Some(lacking) => Err(lacking),
                 })
@@ -218,13 +246,14 @@ impl Scene {
 
     async fn until_gone(&mut self) -> Result<()> {
         self.until(async |scene| {
-            let seen = scene.seen().await?;
-            let left = (seen.claims.len(), seen.nodes.len(), seen.instances.len());
+            let left = scene.left().await?;
             Ok((left == (0, 0, 0))
                 .then_some(())
                 .ok_or(format!("{left:?} claims, nodes and instances are left")))
         })
-        .await
+        .await?;
+        self.moments.gone = Some(SystemTime::now());
+        Ok(())
     }
 
     /// Asks until there is an answer. Why there was none is in the error where patience ends.
@@ -232,7 +261,10 @@ impl Scene {
         &mut self,
         ask: impl AsyncFn(&Self) -> Result<Result<T, String>>,
     ) -> Result<T> {
-        let (end, mut next) = (Instant::now() + PATIENCE, Instant::now() + TOLD);
+        let (end, mut next) = (
+            Instant::now() + self.scale.patience(),
+            Instant::now() + TOLD,
+        );
         loop {
             let lacking = match ask(self).await? {
                 Ok(answer) => return Ok(answer),
@@ -240,7 +272,7 @@ impl Scene {
             };
             check_alive(&mut self.lab)?;
             if Instant::now() >= end {
-                bail!("waited {PATIENCE:?} in vain: {lacking}");
+                bail!("waited {:?} in vain: {lacking}", self.scale.patience());
             }
             if Instant::now() >= next {
                 eprintln!("still waiting: {lacking}");
@@ -250,10 +282,39 @@ impl Scene {
         }
     }
 
+    /// Pods that there are and that run; where they are watched, only those that run are known.
+    async fn pods(&self) -> Result<Counted> {
+        Ok(match &self.watched {
+            Some(watched) => {
+                let running = watched.seen().running();
+                Counted {
+                    all: running,
+                    running,
+                }
+            }
+            None => Counted::of(&self.list(self.api(Kind::Pod)).await?),
+        })
+    }
+
+    /// Claims, nodes and instances that there are.
+    async fn left(&self) -> Result<(usize, usize, usize)> {
+        let instances = self.cloud.with(|world| world.alive().count());
+        if let Some(watched) = &self.watched {
+            let seen = watched.seen();
+            return Ok((seen.claims(), seen.nodes.len(), instances));
+        }
+        let claims = self.list(self.api(Kind::NodeClaim)).await?;
+        let nodes = self.list(self.api(Kind::Node)).await?;
+        Ok((claims.len(), nodes.len(), instances))
+    }
+
     async fn seen(&self) -> Result<Seen> {
+        if self.watched.is_some() {
+            tokio::time::sleep(LISTED_AGAIN).await;
+        }
         Ok(Seen {
             pools: self.list(self.api(Kind::NodePool)).await?,
-            pods: self.list(self.api(Kind::Pod)).await?,
+            pods: self.pods().await?,
             claims: self.list(self.api(Kind::NodeClaim)).await?,
             nodes: self.list(self.api(Kind::Node)).await?,
             instances: self.cloud.with(|world| world.alive().cloned().collect()),
@@ -283,13 +344,21 @@ impl Scene {
 
     fn observed(&self) -> Observed {
         let launched = |world: &mut World| world.instances.keys().cloned().collect::<Vec<_>>();
+        let calls = self.cloud.calls();
+        let load = self.watched.is_some().then(|| Load {
+            nodes: self.objects.nodes.len(),
+            processor: self.usage.processor.as_secs_f64(),
+            memory: usage(&self.lab).peak as f64 / f64::from(1 << 20),
+            ..Load::of(&calls, self.began, self.moments)
+        });
         Course {
             objects: &self.objects,
-            calls: &self.cloud.calls(),
+            calls: &calls,
             claimed: &self.claimed.borrow(),
             launched: &self.cloud.with(launched),
             began: self.began,
             ended: self.ended,
+            load,
         }
         .observed()
     }

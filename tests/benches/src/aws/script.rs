@@ -1,6 +1,7 @@
 //! Scripts: work that both controllers do on the same cloud, step by step.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use plimsoll_cloud::World;
 use serde_json::{Value, json};
@@ -17,12 +18,42 @@ pub struct Script {
     pub name: &'static str,
     /// The work, for a table.
     pub title: &'static str,
+    /// How large it is.
+    pub scale: Scale,
     /// The cloud's difference from an ordinary one, at first.
     pub world: fn(&mut World),
     /// Requirements of the pool.
     pub requirements: Vec<Value>,
     /// Steps in their order.
     pub steps: Vec<Step>,
+}
+
+/// How large a script is: how long its steps may take, how it is observed, and by which bars it is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// A few nodes: everything is looked at again and again, and compared.
+    Small,
+    /// Nodes by the thousand: pods, nodes and claims are watched, and figures alone are compared.
+    Large,
+}
+
+impl Scale {
+    /// The longest that a step may take. Offerings that were out of stock are not asked for again for three minutes, and pods may wait
+    /// for that more than once. On two cores the incumbent has some twenty pods run in a second.
+    pub(super) const fn patience(self) -> Duration {
+        match self {
+            Self::Small => Duration::from_mins(7),
+            Self::Large => Duration::from_mins(40),
+        }
+    }
+
+    /// The time for which nobody needs a node before it goes: pods by the thousand are bound long after the first nodes are there.
+    const fn consolidate_after(self) -> &'static str {
+        match self {
+            Self::Small => "2s",
+            Self::Large => "30s",
+        }
+    }
 }
 
 /// A step.
@@ -39,6 +70,8 @@ pub enum Step {
     Refused(usize),
     /// So many of the claims that were there when it was settled last have gone, or all of them where they were fewer.
     Replaced(usize),
+    /// Every pod runs. For large scripts.
+    Running,
     /// Every pod runs, every claim has its node and instance, complete and tagged, and nothing goes. The objects are as they are then.
     Settled,
     /// No claim, node or instance is left.
@@ -56,6 +89,7 @@ impl Step {
             Self::Refused(times) => format!("{times} fleets are asked for in vain"),
             Self::Replaced(usize::MAX) => "all claims have gone".to_owned(),
             Self::Replaced(count) => format!("{count} claims have gone"),
+            Self::Running => "all pods run".to_owned(),
             Self::Settled => "it is settled".to_owned(),
             Self::Gone => "nothing is left".to_owned(),
         }
@@ -126,7 +160,8 @@ impl Script {
                 },
                 // What is compared is what is bought: only nodes that nobody needs go.
                 "disruption": {
-                    "consolidationPolicy": "WhenEmpty", "consolidateAfter": "2s", "budgets": [{"nodes": "100%"}],
+                    "consolidationPolicy": "WhenEmpty", "consolidateAfter": self.scale.consolidate_after(),
+                    "budgets": [{"nodes": "100%"}],
                 },
             },
         });

@@ -4,7 +4,7 @@ use plimsoll_cloud::{CapacityPool, Fault, Image, ScriptedFault, World, usual_rat
 use plimsoll_core::catalogue::CapacityType::{self, OnDemand, Spot};
 use serde_json::{Value, json};
 
-use super::script::{CLUSTER, Pods, Script, Step, is};
+use super::script::{CLUSTER, Pods, Scale, Script, Step, is};
 
 /// Processor time and memory of most pods: one of them fills most of a small instance.
 const SHAPE: (&str, &str) = ("1500m", "2Gi");
@@ -30,7 +30,7 @@ pub fn drawn(seed: usize) -> &'static str {
     DRAWN[seed % DRAWN.len()]
 }
 
-/// All of them.
+/// All of them, but for those that are played by their names alone.
 pub fn scripts() -> Vec<Script> {
     vec![
         plain(),
@@ -60,7 +60,7 @@ fn pool(capacity_types: &[&str], architectures: &[&str]) -> Vec<Value> {
 }
 
 /// The same of a few families.
-fn small_pool(capacity_types: &[&str]) -> Vec<Value> {
+pub(super) fn small_pool(capacity_types: &[&str]) -> Vec<Value> {
     let mut requirements = pool(capacity_types, AMD64);
     requirements.push(is("karpenter.k8s.aws/instance-family", &FAMILIES));
     requirements
@@ -83,6 +83,7 @@ fn plain() -> Script {
     Script {
         name: "plain",
         title: "six pods on demand, and then none",
+        scale: Scale::Small,
         world: ordinary,
         requirements: pool(&["on-demand"], AMD64),
         steps: vec![
@@ -98,6 +99,7 @@ fn fallback() -> Script {
     Script {
         name: "fallback",
         title: "spot before on demand, and there is no spot",
+        scale: Scale::Small,
         world: |world| sell_out(world, Spot, ""),
         requirements: small_pool(&["spot", "on-demand"]),
         steps: vec![Step::Come(Pods::new("web", 6, SHAPE)), Step::Settled],
@@ -108,6 +110,7 @@ fn zone() -> Script {
     Script {
         name: "zone",
         title: "on demand, and a zone of three has nothing",
+        scale: Scale::Small,
         world: |world| sell_out(world, OnDemand, "a"),
         requirements: pool(&["on-demand"], AMD64),
         steps: vec![Step::Come(Pods::new("web", 6, SHAPE)), Step::Settled],
@@ -121,6 +124,7 @@ fn recovery() -> Script {
     Script {
         name: "recovery",
         title: "spot alone, and there is none until fleets were asked for in vain",
+        scale: Scale::Small,
         world: |world| sell_out(world, Spot, ""),
         requirements,
         steps: vec![
@@ -136,6 +140,7 @@ fn architectures() -> Script {
     Script {
         name: "architectures",
         title: "pods for amd64 and pods for arm64, on demand",
+        scale: Scale::Small,
         world: ordinary,
         requirements: pool(&["on-demand"], &["amd64", "arm64"]),
         steps: vec![
@@ -150,6 +155,7 @@ fn apart() -> Script {
     Script {
         name: "apart",
         title: "30 pods, each on a node of its own, on demand",
+        scale: Scale::Small,
         world: ordinary,
         requirements: pool(&["on-demand"], AMD64),
         steps: vec![
@@ -163,6 +169,7 @@ fn addresses() -> Script {
     Script {
         name: "addresses",
         title: "on demand, and two of three subnets have no address left",
+        scale: Scale::Small,
         world: ordinary,
         requirements: pool(&["on-demand"], AMD64),
         steps: vec![
@@ -181,6 +188,7 @@ fn image() -> Script {
     Script {
         name: "image",
         title: "the alias names other images when the controller starts anew",
+        scale: Scale::Small,
         world: ordinary,
         requirements: pool(&["on-demand"], AMD64),
         steps: vec![
@@ -217,6 +225,7 @@ fn interruption() -> Script {
     Script {
         name: "interruption",
         title: "a spot instance is taken back",
+        scale: Scale::Small,
         world: ordinary,
         requirements: pool(&["spot"], AMD64),
         steps: vec![
@@ -237,6 +246,7 @@ fn ended() -> Script {
     Script {
         name: "ended",
         title: "an instance is ended by hand",
+        scale: Scale::Small,
         world: ordinary,
         requirements: pool(&["on-demand"], AMD64),
         steps: vec![
@@ -275,6 +285,7 @@ fn throttling() -> Script {
     Script {
         name: "throttling",
         title: "calls are refused as too many, and rates are an ordinary account's",
+        scale: Scale::Small,
         world: |world| world.rates = usual_rates(),
         requirements: pool(&["on-demand"], AMD64),
         steps: vec![
@@ -289,6 +300,7 @@ fn role() -> Script {
     Script {
         name: "role",
         title: "spot before on demand, and the account may not make the role for spot",
+        scale: Scale::Small,
         world: |world| {
             let code = "AuthFailure.ServiceLinkedRoleCreationNotPermitted";
             let words = "The provided credentials do not have permission to create the service-linked role for EC2 Spot Instances.";

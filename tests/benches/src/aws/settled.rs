@@ -1,18 +1,47 @@
-//! When a cluster is settled: every pod runs, every claim has its node and its instance, all of them complete, and nothing goes.
+//! When a cluster is settled: every pod runs, every claim has its node and its instance, all of them complete, and nothing goes. In a large one
+//! what is only written down afterwards is not waited for: tags, consolidatable claims, and amounts of pools.
 
 use plimsoll_cloud::Instance;
 use serde_json::Value;
 
 use super::scene::holds;
+use super::script::Scale;
 
 /// Annotation by which claims say that their instance has its tags.
 const TAGGED: &str = "karpenter.k8s.aws/tagged";
+
+/// Pods, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counted {
+    /// All of them.
+    pub(super) all: usize,
+    /// Those that run and do not go.
+    pub(super) running: usize,
+}
+
+impl Counted {
+    /// Counts pods of a list.
+    pub(super) fn of(pods: &[Value]) -> Self {
+        let running = |pod: &&Value| pod["status"]["phase"] == "Running" && !goes(pod);
+        Self {
+            all: pods.len(),
+            running: pods.iter().filter(running).count(),
+        }
+    }
+
+    /// A reason why not so many of them run and there are no others; `None` where it is so.
+    pub(super) fn lacking(self, pods: usize) -> Option<String> {
+        let Self { all, running } = self;
+        let is_so = running == pods && all == pods;
+        (!is_so).then(|| format!("{running} of {all} pods run; expected {pods}"))
+    }
+}
 
 /// A cluster and its cloud at one moment.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
     pub(super) pools: Vec<Value>,
-    pub(super) pods: Vec<Value>,
+    pub(super) pods: Counted,
     pub(super) claims: Vec<Value>,
     pub(super) nodes: Vec<Value>,
     /// Instances that have not ended.
@@ -20,14 +49,18 @@ pub(super) struct Seen {
 }
 
 /// A reason why it is not settled with so many pods; `None` where it is.
-pub(super) fn unsettled(seen: &Seen, pods: usize) -> Option<String> {
-    let running = |pod: &&Value| pod["status"]["phase"] == "Running" && !goes(pod);
-    let runs = seen.pods.iter().filter(running).count();
-    if runs != pods || seen.pods.len() != pods {
-        return Some(format!(
-            "{runs} of {} pods run; expected {pods}",
-            seen.pods.len()
-        ));
+pub(super) fn unsettled(seen: &Seen, pods: usize, scale: Scale) -> Option<String> {
+    let lacking = incomplete(seen, pods);
+    match scale {
+        Scale::Small => lacking.or_else(|| unwritten(seen)),
+        Scale::Large => lacking,
+    }
+}
+
+/// The first lack of pods, claims, nodes or instances.
+fn incomplete(seen: &Seen, pods: usize) -> Option<String> {
+    if let Some(lacking) = seen.pods.lacking(pods) {
+        return Some(lacking);
     }
     let counts = (seen.claims.len(), seen.nodes.len(), seen.instances.len());
     if counts.0 != counts.1 || counts.1 != counts.2 {
@@ -36,14 +69,19 @@ pub(super) fn unsettled(seen: &Seen, pods: usize) -> Option<String> {
     if let Some(one) = seen.claims.iter().chain(&seen.nodes).find(|own| goes(own)) {
         return Some(format!("{} {} goes", one["kind"], one["metadata"]["name"]));
     }
+    if let Some(lacking) = without(seen, "Initialized") {
+        return Some(lacking);
+    }
+    let node = seen.nodes.iter().find(|node| is_tainted(node))?;
+    let (name, taints) = (&node["metadata"]["name"], &node["spec"]["taints"]);
+    Some(format!("node {name} has taints: {taints}"))
+}
+
+/// The first word that is not yet written down about a complete cluster, and comes after a while.
+fn unwritten(seen: &Seen) -> Option<String> {
     // A claim is consolidatable once nothing has happened on its node for a while.
-    for condition in ["Initialized", "Consolidatable"] {
-        if let Some(claim) = seen.claims.iter().find(|own| !holds(own, condition)) {
-            return Some(format!(
-                "claim {} is not {condition}",
-                claim["metadata"]["name"]
-            ));
-        }
+    if let Some(lacking) = without(seen, "Consolidatable") {
+        return Some(lacking);
     }
     let says_so = |claim: &&Value| claim["metadata"]["annotations"][TAGGED] == "true";
     if let Some(claim) = seen.claims.iter().find(|own| !says_so(own)) {
@@ -59,10 +97,6 @@ pub(super) fn unsettled(seen: &Seen, pods: usize) -> Option<String> {
             own.id
         ));
     }
-    if let Some(node) = seen.nodes.iter().find(|node| is_tainted(node)) {
-        let (name, taints) = (&node["metadata"]["name"], &node["spec"]["taints"]);
-        return Some(format!("node {name} has taints: {taints}"));
-    }
     let there = seen
         .nodes
         .iter()
@@ -73,6 +107,13 @@ pub(super) fn unsettled(seen: &Seen, pods: usize) -> Option<String> {
         .map(|pool| cores(&pool["status"]["resources"]));
     let (there, told) = (there.sum::<u64>(), told.sum::<u64>());
     (there != told).then(|| format!("nodes have {there} cores, and pools tell of {told}"))
+}
+
+/// A claim for which a condition does not hold.
+fn without(seen: &Seen, condition: &str) -> Option<String> {
+    let claim = seen.claims.iter().find(|own| !holds(own, condition))?;
+    let name = &claim["metadata"]["name"];
+    Some(format!("claim {name} is not {condition}"))
 }
 
 fn is_tainted(node: &Value) -> bool {
@@ -122,10 +163,14 @@ mod tests {
 
     /// A settled cluster with a change.
     fn told(change: impl Fn(&mut Seen)) -> String {
+        told_of(Scale::Small, change)
+    }
+
+    fn told_of(scale: Scale, change: impl Fn(&mut Seen)) -> String {
         let condition = |name: &str| json!({"type": name, "status": "True"});
         let conditions = json!([condition("Initialized"), condition("Consolidatable")]);
         let mut seen = Seen {
-            pods: vec![json!({"status": {"phase": "Running"}})],
+            pods: Counted::of(&[json!({"status": {"phase": "Running"}})]),
             claims: vec![json!({
                 "kind": "NodeClaim", "metadata": {"name": "a", "annotations": {TAGGED: "true"}},
                 "status": {"conditions": conditions},
@@ -137,14 +182,20 @@ mod tests {
             instances: vec![instance("karpenter.sh/nodeclaim")],
         };
         change(&mut seen);
-        unsettled(&seen, 1).unwrap_or_default()
+        unsettled(&seen, 1, scale).unwrap_or_default()
     }
 
     #[test]
     fn a_cluster_to_which_nothing_happens_is_settled_and_any_lack_is_told() {
         assert_eq!(told(|_| {}), "");
         assert_eq!(
-            told(|seen| seen.pods[0]["status"]["phase"] = "Pending".into()),
+            told(|seen| seen.pods = Counted::of(&[json!({"status": {"phase": "Pending"}})])),
+            "0 of 1 pods run; expected 1"
+        );
+        let going =
+            json!({"metadata": {"deletionTimestamp": "now"}, "status": {"phase": "Running"}});
+        assert_eq!(
+            told(|seen| seen.pods = Counted::of(std::slice::from_ref(&going))),
             "0 of 1 pods run; expected 1"
         );
         assert_eq!(
@@ -174,6 +225,22 @@ mod tests {
         assert_eq!(
             told(|seen| seen.pools[0]["status"]["resources"]["cpu"] = "0".into()),
             "nodes have 4 cores, and pools tell of 0"
+        );
+    }
+
+    #[test]
+    fn a_large_cluster_is_settled_before_all_of_it_is_written_down() {
+        let large = |change: fn(&mut Seen)| told_of(Scale::Large, change);
+        assert_eq!(large(|seen| seen.instances = vec![instance("Name")]), "");
+        assert_eq!(
+            large(|seen| seen.claims[0]["metadata"]["annotations"] = Value::Null),
+            ""
+        );
+        let tainted = large(|seen| seen.nodes[0]["spec"]["taints"] = json!([{"key": "x"}]));
+        assert_eq!(tainted, "node \"n\" has taints: [{\"key\":\"x\"}]");
+        assert_eq!(
+            large(|seen| seen.claims[0]["status"]["conditions"][0]["status"] = "False".into()),
+            "claim \"a\" is not Initialized"
         );
     }
 }

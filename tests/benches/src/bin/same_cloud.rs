@@ -1,6 +1,6 @@
 //! The incumbent's AWS controller, unmodified, and ours at the same scripts on the same cloud on loopback, held side by side: objects, tags,
 //! launch templates, fleets, doubles, and prices. Usage: `same_cloud [SCRIPT]... [--seed NUMBER]`; all scripts where none is named, and with a
-//! seed one, drawn of those that are short and end the same in every run. `same_cloud play SCRIPT CONTROLLER` plays one where it is and prints
+//! seed one, drawn of those that are short and end the same in every run. A script of many nodes (`large`) is played where it is named alone. `same_cloud play SCRIPT CONTROLLER` plays one where it is and prints
 //! what was observed.
 //!
 //! Each controller runs with its lab and its cloud in a network of its own that has loopback alone. The status is 1 where a bar was missed or
@@ -14,8 +14,8 @@ use std::process::{Command, ExitCode, Stdio};
 
 use anyhow::{Context, Result, bail};
 use plimsoll_benches::aws::{
-    Contender, Explanation, Figures, Observed, Programs, Script, drawn, explanations,
-    missed_in_all, report, run, scripts, summary, verdict,
+    Contender, Explanation, Figures, Observed, Programs, Script, asked, by_name, explanations,
+    missed_in_all, named, report, run, scripts, summary, verdict,
 };
 
 fn main() -> Result<ExitCode> {
@@ -27,7 +27,8 @@ fn main() -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let all = scripts();
-    let asked = asked(&all, &words)?;
+    let by_name = by_name()?;
+    let asked = asked(&all, &by_name, &words)?;
     let names: Vec<&str> = all.iter().map(|script| script.name).collect();
     let table = explanations(&names)?;
     // Built where there is a network.
@@ -55,7 +56,8 @@ fn main() -> Result<ExitCode> {
         asked.len() - failed.len(),
         asked.len()
     );
-    let is_whole = asked.len() == all.len();
+    let is_asked = |own: &Script| asked.iter().any(|script| script.name == own.name);
+    let is_whole = all.iter().all(is_asked);
     let unneeded = (0..table.len()).filter(|at| is_whole && !needed.contains(at));
     let unneeded: Vec<&str> = unneeded.map(|at| table[at].pattern.as_str()).collect();
     for pattern in &unneeded {
@@ -73,34 +75,6 @@ fn main() -> Result<ExitCode> {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
-    })
-}
-
-/// The scripts that the words ask for.
-fn asked<'s>(all: &'s [Script], words: &[String]) -> Result<Vec<&'s Script>> {
-    if let [flag, seed] = words
-        && flag == "--seed"
-    {
-        let seed: usize = seed.parse().with_context(|| {
-            format!("--seed is \"{seed}\"; expected a whole number of at least 0")
-        })?;
-        let name = drawn(seed);
-        return Ok(all.iter().filter(|script| script.name == name).collect());
-    }
-    for word in words {
-        named(all, word)?;
-    }
-    let is_asked = |script: &&Script| words.is_empty() || words.iter().any(|it| it == script.name);
-    Ok(all.iter().filter(is_asked).collect())
-}
-
-/// The script of a name.
-fn named<'s>(all: &'s [Script], name: &str) -> Result<&'s Script> {
-    let found = all.iter().find(|script| script.name == name);
-    found.with_context(|| {
-        let names: Vec<&str> = all.iter().map(|script| script.name).collect();
-        let names = names.join(", ");
-        format!("\"{name}\" is no script; expected some of {names}")
     })
 }
 
@@ -155,8 +129,8 @@ fn apart(script: &Script, contender: Contender) -> Result<Observed> {
 }
 
 fn play(name: &str, contender: Contender) -> Result<()> {
-    let all = scripts();
-    let script = named(&all, name)?;
+    let (all, by_name) = (scripts(), by_name()?);
+    let script = named(&all, &by_name, name)?;
     let programs = Programs::find()?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)

@@ -1,5 +1,6 @@
 //! Queues and the events that are put on them.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use super::World;
@@ -10,15 +11,15 @@ use crate::event::Event;
 pub struct Queue {
     /// A message that was handed out is hidden for so long, where the call does not say.
     pub visibility: Duration,
-    /// Messages that nobody deleted, the oldest first.
-    pub messages: Vec<Message>,
+    /// Messages that nobody deleted, by id, and so the oldest first.
+    pub messages: BTreeMap<String, Message>,
 }
 
 impl Default for Queue {
     fn default() -> Self {
         Self {
             visibility: Duration::from_secs(30),
-            messages: Vec::new(),
+            messages: BTreeMap::new(),
         }
     }
 }
@@ -41,7 +42,7 @@ pub struct Message {
 impl Queue {
     /// Messages that can be handed out at a time.
     pub fn due(&self, now: SystemTime) -> impl Iterator<Item = &Message> {
-        let all = self.messages.iter();
+        let all = self.messages.values();
         all.filter(move |message| message.visible <= now)
     }
 }
@@ -67,17 +68,18 @@ impl World {
     fn send_at(&mut self, queue: &str, body: String, at: SystemTime) -> String {
         let id = self.next_uuid();
         let queue = self.queues.entry(queue.to_owned()).or_default();
-        queue.messages.push(Message {
+        let message = Message {
             id: id.clone(),
             body,
             sent: at,
             visible: at,
             received: 0,
-        });
+        };
+        queue.messages.insert(id.clone(), message);
         id
     }
 
-    /// An id that nothing else has, in the form of a UUID.
+    /// An id that nothing else has, in the form of a UUID, and after all that were given before.
     pub(crate) fn next_uuid(&mut self) -> String {
         self.last_id += 1;
         format!("00000000-0000-4000-8000-{:012x}", self.last_id)

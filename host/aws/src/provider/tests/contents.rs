@@ -87,6 +87,7 @@ fn of_the_rest() -> Vec<Case> {
         "associatePublicIPAddress",
         "/NetworkInterface/0/AssociatePublicIpAddress",
     );
+    let prefixes = "/NetworkInterface/0/Ipv4PrefixCount";
     let nested = json!({"cpuOptions": {"nestedVirtualization": "enabled"}});
     let profile = json!({"role": null, "instanceProfile": "own"});
     let cpu = json!({"NestedVirtualization": "enabled"});
@@ -108,6 +109,7 @@ fn of_the_rest() -> Vec<Case> {
         (profile, "/IamInstanceProfile", json!({"Name": "own"})),
         (json!({}), "/NetworkInterface", interface),
         (json!({}), "/SecurityGroupId", Value::Null),
+        (json!({"ipPrefixCount": 3}), prefixes, json!("3")),
     ]
 }
 
@@ -118,6 +120,35 @@ async fn each_field_of_a_class_is_in_its_launch_template() {
         let content = content(&spec).await;
         let found = content.pointer(place).cloned().unwrap_or_default();
         assert_eq!(found, expected, "{spec}: {place}");
+    }
+}
+
+#[tokio::test]
+async fn interfaces_of_a_cluster_of_ipv6_have_such_an_address_and_such_prefixes() {
+    let scene = Scene::new().await;
+    let dns = "fd12:3456::a".to_owned();
+    scene.ec2.change_cluster(|cluster| cluster.dns = Some(dns));
+    let entry = |device: u32, kind: &str| json!({"networkCardIndex": 0, "deviceIndex": device, "interfaceType": kind});
+    let listed = json!([entry(0, "interface"), entry(1, "efa-only")]);
+    scene
+        .serve(&json!({"ipPrefixCount": 2, "networkInterfaces": listed}))
+        .await;
+    let options = vec![sample::option("c6in.32xlarge", "us-east-1a", Spot, 7.0)];
+    scene.launch(&sample::request(&["a"], options)).await;
+    let content = input(&scene, "CreateLaunchTemplate")["LaunchTemplateData"].take();
+    let own = &content["NetworkInterface"];
+    for (field, expected) in [
+        ("PrimaryIpv6", json!("true")),
+        ("Ipv6AddressCount", json!("1")),
+        ("Ipv6PrefixCount", json!("2")),
+        ("Ipv4PrefixCount", Value::Null),
+    ] {
+        assert_eq!(own[0][field], expected, "{field}");
+        assert_eq!(
+            own[1][field],
+            Value::Null,
+            "{field} of one without addresses"
+        );
     }
 }
 

@@ -108,25 +108,38 @@ async fn a_class_that_says_what_cannot_be_is_told_so_and_launches_nothing() {
 }
 
 #[tokio::test]
-async fn kubelet_settings_that_cannot_be_read_are_told_with_their_field() {
-    let scene = Scene::new().await;
+async fn kubelet_settings_that_no_node_could_start_on_are_told_with_their_field() {
     for (kubelet, words) in [
         (
-            json!({"maxPods": "x"}),
-            "spec.kubelet.maxPods is \"x\"; expected a whole number of at least 0",
+            json!({"maxPod": 5}),
+            "InvalidKubeletConfiguration spec.kubelet.maxPod is not a setting of kubelet; did you mean maxPods?",
         ),
         (
-            json!({"kubeReserved": {"memory": "vcpus*10"}}),
-            "spec.kubelet.kubeReserved.memory ",
-        ),
-        (
-            json!({"evictionHard": {"memory.available": "200%"}}),
-            "spec.kubelet.evictionHard.memory.available is \"200%\"; expected percents up to 100%",
+            json!({"evictionSoft": {"memory.available": "200%"}}),
+            "InvalidKubeletConfiguration spec.kubelet.evictionSoft.memory.available is \"200%\"; expected percents up to 100% or a quantity such as 500Mi; spec.kubelet.evictionSoft.memory.available has no evictionSoftGracePeriod",
         ),
     ] {
-        let spec = json!({"kubelet": kubelet});
+        let (scene, spec) = (Scene::new().await, json!({"kubelet": kubelet}));
         let told = told(&scene, &spec, "ValidationSucceeded").await;
-        let expected = format!("False InvalidKubeletConfiguration {words}");
+        assert!(told.starts_with(&format!("False {words}")), "{told}");
+        scene.serve(&spec).await;
+        let refused = scene.launch(&two(OnDemand)).await;
+        assert!(
+            matches!(&refused, Outcome::Refused(Reason::ClassNotReady(_))),
+            "{refused:?}"
+        );
+    }
+    // No class can be served by these.
+    for (kubelet, words) in [
+        (json!({"maxPods": "vcpus * 10"}), "spec.kubelet.maxPods is "),
+        (
+            json!({"kubeReserved": {"memory": "vcpus*10"}}),
+            "spec.kubelet.kubeReserved.memory is ",
+        ),
+    ] {
+        let (scene, spec) = (Scene::new().await, json!({"kubelet": kubelet}));
+        let told = told(&scene, &spec, "ValidationSucceeded").await;
+        let expected = format!("False KubeletExpressionsDisabled {words}");
         assert!(told.starts_with(&expected), "{told}");
     }
 }

@@ -150,11 +150,9 @@ async fn another_version_of_kubernetes_has_other_images() {
         let next = LATEST.replace("1.36", "1.37");
         world.parameters.insert(next, "ami-next".to_owned());
     });
-    let cluster = ClusterAccess {
-        kubernetes: "1.37".to_owned(),
-        ..(*scene.ec2.cluster()).clone()
-    };
-    scene.ec2.set_cluster(cluster);
+    scene
+        .ec2
+        .change_cluster(|cluster| "1.37".clone_into(&mut cluster.kubernetes));
     let (asked, images) = look(1).await;
     assert_eq!((asked, images), (5, vec!["ami-next".to_owned()]));
     assert!(!first.contains(&"ami-next".to_owned()));

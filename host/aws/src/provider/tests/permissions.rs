@@ -316,7 +316,7 @@ fn each_event_of_ec2_comes_to_the_queue_by_one_rule() {
     ] {
         world.emit("demo", &event);
     }
-    for message in &world.queues["demo"].messages {
+    for message in world.queues["demo"].messages.values() {
         let event: Value = serde_json::from_str(&message.body).expect("JSON");
         let rules = rules().into_values();
         let count = rules.filter(|pattern| fits(pattern, &event)).count();

@@ -1,7 +1,8 @@
 //! Instance profiles: read once in a while, made anew where somebody has deleted one, and deleted once nothing uses them.
 
 use super::*;
-use crate::class::retire::delete_unused_profiles;
+use crate::class::retire::{delete_unused_profiles, retire};
+use crate::resolve::profile::Owner;
 use crate::resolve::unused_profiles::ProfileUse;
 
 const ROLE: &str = "KarpenterNodeRole-demo";
@@ -84,4 +85,52 @@ async fn the_profile_of_a_role_that_a_class_had_goes_once_no_claim_names_it() {
     assert_eq!(delete(Some(&made[0])).await, [""; 0]);
     assert_eq!(delete(None).await, made[..1]);
     assert_eq!(profiles(&scene), ["another".to_owned(), made[1].clone()]);
+}
+
+#[tokio::test]
+async fn the_profile_that_an_early_release_has_made_goes_with_the_class_that_it_is_named_after() {
+    for role in [Some(ROLE), None] {
+        let scene = Scene::new().await;
+        let owner = |class: &'static str| Owner {
+            region: "us-east-1",
+            cluster: "demo",
+            class,
+            uid: "class-uid",
+        };
+        let legacy = |class| owner(class).legacy_name().expect("a name");
+        scene.cloud.with(|world| {
+            for name in ["default", "other"].map(legacy) {
+                let own = plimsoll_cloud::InstanceProfile {
+                    role: role.map(str::to_owned),
+                    ..Default::default()
+                };
+                world.instance_profiles.insert(name, own);
+            }
+        });
+        assert_eq!(profiles(&scene).len(), 3);
+        let own = class(&json!({}));
+        let gone = retire(&own, "demo", scene.ec2.clients(), false).await;
+        assert_eq!((gone, profiles(&scene)), (Ok(()), vec![legacy("other")]));
+        // Once more: it is gone.
+        let again = retire(&own, "demo", scene.ec2.clients(), false).await;
+        assert_eq!(again, Ok(()));
+    }
+}
+
+#[tokio::test]
+async fn a_class_with_a_profile_of_somebody_else_s_goes_without_asking_iam() {
+    let scene = Scene::new().await;
+    let of_iam = || {
+        let calls = scene.cloud.calls().into_iter();
+        let of_iam = calls.filter(|call| call.service == plimsoll_cloud::Service::Iam);
+        of_iam.count()
+    };
+    let before = of_iam();
+    let own = class(&json!({"role": null, "instanceProfile": "own"}));
+    let gone = retire(&own, "demo", scene.ec2.clients(), false).await;
+    assert_eq!((gone, of_iam()), (Ok(()), before));
+    // One that cannot have a profile of an early release is not asked for it.
+    let long = "x".repeat(120);
+    let gone = retire(&class(&json!({})), &long, scene.ec2.clients(), false).await;
+    assert_eq!((gone, of_iam()), (Ok(()), before + 1));
 }

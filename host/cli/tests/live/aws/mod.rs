@@ -5,6 +5,7 @@ mod charted;
 mod killed;
 mod messages;
 mod refused;
+mod slow;
 mod told;
 
 use std::collections::BTreeSet;

@@ -69,7 +69,11 @@ async fn a_queue_that_is_gone_and_a_class_that_waits_are_told_on_the_class() {
     let finding = format!("{class}{}\n", said.message);
     assert!(told.contains(&finding), "{told}");
     for (kubelet, reason) in [
-        (json!({"maxPods": "x"}), "InvalidKubeletConfiguration"),
+        (json!({"maxPods": "x"}), "KubeletExpressionsDisabled"),
+        (
+            json!({"maxPods": null, "podsPerCores": 2}),
+            "InvalidKubeletConfiguration",
+        ),
         (Value::Null, "ValidationSucceeded"),
     ] {
         let written = Patch::Merge(json!({"spec": {"kubelet": kubelet}}));

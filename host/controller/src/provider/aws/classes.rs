@@ -1,14 +1,13 @@
 //! EC2NodeClasses, kept up to date: each is looked at when it changes and once a minute, what was found is its status, and what follows is
 //! told: which classes can be used, and what they sell.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kube::Client;
 use plimsoll_api::convert::class_status;
 use plimsoll_api::kinds::{Condition, Ec2NodeClassStatus};
-use plimsoll_aws::{Ec2, Market, NodeSettings, catalogues, reference};
+use plimsoll_aws::{Ec2, Market, NodeSettings, ServedClass, catalogues, reference};
 use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::engine::Input;
 use plimsoll_core::model::ClassRef;
@@ -17,13 +16,16 @@ use plimsoll_kube::node_class::WatchedClasses;
 use tokio::sync::mpsc::Sender;
 use tokio::time::{Instant, sleep_until, timeout};
 
+use super::looks::{Found, Looks};
 use super::market::Follower;
-use super::reconciler::{Known, Reconciler};
+use super::reconciler::Reconciler;
 use super::version::Version;
 use crate::clock::Clock;
 
-/// The first list of classes is waited for so long; without it nothing is sold until it comes.
+/// The first list of classes is waited for so long, and then the first look at all of them; what is not known then is not sold until it is.
 const PATIENCE: Duration = Duration::from_secs(10);
+/// News of classes is told once no look is under way, and after so long at the latest: each word of what is sold has plans made anew.
+const GATHERED: Duration = Duration::from_secs(1);
 
 /// Classes with what is said of each, by name.
 type Told = Vec<(ClassRef, ClassStatus)>;
@@ -31,14 +33,15 @@ type Told = Vec<(ClassRef, ClassStatus)>;
 /// The classes of a cluster.
 pub(super) struct Classes {
     ec2: Arc<Ec2>,
-    reconciler: Reconciler,
+    looks: Looks<Reconciler<Ec2>>,
     watched: WatchedClasses,
-    known: BTreeMap<String, Known>,
     clock: Clock,
     market: Follower,
     version: Version,
     /// Classes and catalogues as they were told last.
     told: (Option<Told>, Option<Catalogues>),
+    /// When something that may be news is told at the latest.
+    tell_at: Option<Instant>,
 }
 
 impl Classes {
@@ -49,15 +52,18 @@ impl Classes {
         market: Follower,
         version: Version,
     ) -> Self {
+        let watched = WatchedClasses::start(&client);
+        let reconciler = Reconciler::new(client, Arc::clone(&ec2), nodes, is_isolated);
+        let nothing_told = Market::of_tables(ec2.clients().region());
         Self {
-            watched: WatchedClasses::start(&client),
-            reconciler: Reconciler::new(client, Arc::clone(&ec2), nodes, is_isolated),
+            watched,
+            looks: Looks::new(reconciler, nothing_told),
             ec2,
-            known: BTreeMap::new(),
             clock: Clock::default(),
             market,
             version,
             told: (None, None),
+            tell_at: None,
         }
     }
 
@@ -71,35 +77,43 @@ impl Classes {
             Err(_) => tracing::warn!("EC2NodeClasses were not listed in time"),
         }
         let market = self.market.first().await;
-        self.sell(market);
-        self.look().await;
+        self.looks.sell(market);
+        self.look();
+        let all = async {
+            while !self.looks.is_idle() {
+                self.looks.ended().await;
+                self.look();
+            }
+        };
+        if timeout(PATIENCE, all).await.is_err() {
+            tracing::warn!("AWS has not said in time what all EC2NodeClasses stand for");
+        }
+    }
+
+    /// Outcomes of the last looks at classes that stay.
+    fn found(&self) -> impl Iterator<Item = &Found> {
+        let classes = self.watched.all().iter();
+        classes.filter_map(|(name, class)| self.looks.found(name, class))
+    }
+
+    fn served(&self) -> impl Iterator<Item = &Arc<ServedClass>> {
+        self.found()
+            .filter_map(|found| found.served.as_ref().map(|(served, _)| served))
     }
 
     pub(super) fn catalogues(&self) -> Arc<Catalogues> {
-        let served = self
-            .known
-            .values()
-            .filter_map(|known| known.served.as_ref());
-        let free = self
-            .known
-            .values()
-            .flat_map(|known| known.free.iter().cloned());
-        Arc::new(catalogues(served, free))
+        let free = self.found().flat_map(|found| found.free.iter().cloned());
+        Arc::new(catalogues(self.served(), free))
     }
 
     /// Looks at classes as they change and as time passes, and tells what follows; ends when nobody listens any more.
     pub(super) async fn follow(mut self, say: Sender<Input>) {
         loop {
-            if self.tell(&say).await.is_none() {
+            if self.is_time_to_tell() && self.tell(&say).await.is_none() {
                 return;
             }
-            let due = self.known.values().map(|known| known.due).min();
-            let sleep = async {
-                match due {
-                    Some(due) => sleep_until(due).await,
-                    None => std::future::pending().await,
-                }
-            };
+            let next = [self.looks.next(), self.tell_at].into_iter().flatten();
+            let sleep = sleep_to(next.min());
             tokio::select! {
                 changed = self.watched.changed() => match changed {
                     Some(Ok(())) => {}
@@ -108,22 +122,45 @@ impl Classes {
                     }
                     None => return,
                 },
-                market = self.market.next() => self.sell(market),
-                () = self.ec2.news() => self.look_now(),
+                () = self.looks.ended() => {}
+                market = self.market.next() => self.looks.sell(market),
+                () = self.ec2.news() => self.looks.look_now(),
                 () = sleep => {}
             }
-            self.look().await;
+            self.look();
+            if self.version.follow(&self.ec2).await {
+                self.looks.look_now();
+                self.look();
+            }
         }
+    }
+
+    /// Looks at every class for which it is time; classes are launched as they are known, and those that have changed since are not.
+    fn look(&mut self) {
+        let classes = self.watched.all();
+        self.looks.begin(classes, self.clock.now());
+        self.ec2.serve(self.served().cloned());
+        self.ec2.set_outdated(self.looks.outdated(classes));
+    }
+
+    /// `true` if what has come up meanwhile is told now.
+    fn is_time_to_tell(&mut self) -> bool {
+        let now = Instant::now();
+        let latest = *self.tell_at.get_or_insert(now + GATHERED);
+        let is_time = self.looks.is_idle() || latest <= now;
+        if is_time {
+            self.tell_at = None;
+        }
+        is_time
     }
 
     /// Tells what has changed; `None` once nobody listens.
     async fn tell(&mut self, say: &Sender<Input>) -> Option<()> {
         let classes = self.watched.all().iter().map(|(name, class)| {
-            let status = self.known.get(name).and_then(|known| known.served.as_ref());
-            let status = status
-                .map(|served| served.status())
-                .or(class.status.as_ref());
-            let ready = status.and_then(ready);
+            let found = self.looks.found(name, class);
+            let served = found.and_then(|found| found.served.as_ref());
+            let status = served.map(|(served, _)| served.status());
+            let ready = status.or(class.status.as_ref()).and_then(ready);
             (reference(name), class_status(&class.metadata, ready))
         });
         let classes: Told = classes.collect();
@@ -138,44 +175,12 @@ impl Classes {
         }
         Some(())
     }
+}
 
-    /// From now on classes sell what there is on that market: all are looked at anew.
-    fn sell(&mut self, market: Market) {
-        self.reconciler.market = market;
-        for known in self.known.values_mut() {
-            known.served = None;
-        }
-        self.look_now();
-    }
-
-    fn look_now(&mut self) {
-        for known in self.known.values_mut() {
-            known.due = Instant::now();
-        }
-    }
-
-    /// Looks at every class for which it is time.
-    async fn look(&mut self) {
-        if self.version.follow(&self.ec2).await {
-            self.look_now();
-        }
-        let classes = self.watched.all().clone();
-        self.known.retain(|name, _| classes.contains_key(name));
-        for (name, class) in classes {
-            let known = self.known.get(&name);
-            if known.is_some_and(|known| known.holds(&class, Instant::now())) {
-                continue;
-            }
-            let looked = if class.metadata.deletion_timestamp.is_some() {
-                self.reconciler.retire(&name, &class, known).await
-            } else {
-                let now = self.clock.now();
-                Box::pin(self.reconciler.refresh(class, known, now)).await
-            };
-            self.known.insert(name, looked);
-        }
-        let served = self.known.values().filter_map(|known| known.served.clone());
-        self.ec2.serve(served);
+async fn sleep_to(instant: Option<Instant>) {
+    match instant {
+        Some(instant) => sleep_until(instant).await,
+        None => std::future::pending().await,
     }
 }
 

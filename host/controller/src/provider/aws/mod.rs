@@ -1,9 +1,11 @@
 //! EC2 as a provider: its calls, classes that are kept up to date, and what the queue says of instances.
 
+mod class_calls;
 mod classes;
 mod ended;
 mod health;
 mod interruption;
+mod looks;
 mod market;
 mod profiles;
 mod reconciler;

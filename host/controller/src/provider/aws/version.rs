@@ -78,7 +78,7 @@ impl Version {
         if !self.due.take(Instant::now()) {
             return false;
         }
-        let mut cluster = (*ec2.cluster()).clone();
+        let cluster = ec2.cluster();
         let read = self
             .source
             .version(&self.client, ec2.clients(), &cluster.name);
@@ -87,8 +87,7 @@ impl Version {
         let Some(version) = other(&cluster.kubernetes, read) else {
             return false;
         };
-        cluster.kubernetes = version;
-        ec2.set_cluster(cluster);
+        ec2.change_cluster(|cluster| cluster.kubernetes = version);
         true
     }
 }

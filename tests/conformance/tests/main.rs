@@ -1,0 +1,7 @@
+//! The controller against a real control plane: what it plans, what then happens, and what the simulator says of it.
+
+mod fidelity;
+mod forecast;
+mod live;
+mod scaled;
+mod writes;
