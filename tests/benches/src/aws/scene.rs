@@ -285,13 +285,10 @@ impl Scene {
     /// Pods that there are and that run; where they are watched, only those that run are known.
     async fn pods(&self) -> Result<Counted> {
         Ok(match &self.watched {
-            Some(watched) => {
-                let running = watched.seen().running();
-                Counted {
-                    all: running,
-                    running,
-                }
-            }
+            Some(watched) => Counted {
+                all: None,
+                running: watched.seen().running(),
+            },
             None => Counted::of(&self.list(self.api(Kind::Pod)).await?),
         })
     }

@@ -13,8 +13,8 @@ const TAGGED: &str = "karpenter.k8s.aws/tagged";
 /// Pods, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counted {
-    /// All of them.
-    pub(super) all: usize,
+    /// All of them; `None` where only those that run are known.
+    pub(super) all: Option<usize>,
     /// Those that run and do not go.
     pub(super) running: usize,
 }
@@ -24,7 +24,7 @@ impl Counted {
     pub(super) fn of(pods: &[Value]) -> Self {
         let running = |pod: &&Value| pod["status"]["phase"] == "Running" && !goes(pod);
         Self {
-            all: pods.len(),
+            all: Some(pods.len()),
             running: pods.iter().filter(running).count(),
         }
     }
@@ -32,8 +32,12 @@ impl Counted {
     /// A reason why not so many of them run and there are no others; `None` where it is so.
     pub(super) fn lacking(self, pods: usize) -> Option<String> {
         let Self { all, running } = self;
-        let is_so = running == pods && all == pods;
-        (!is_so).then(|| format!("{running} of {all} pods run; expected {pods}"))
+        let is_so = running == pods && all.is_none_or(|all| all == pods);
+        let told = || match all {
+            Some(all) => format!("{running} of {all} pods run; expected {pods}"),
+            None => format!("{running} pods run; expected {pods}"),
+        };
+        (!is_so).then(told)
     }
 }
 
@@ -236,6 +240,10 @@ mod tests {
             large(|seen| seen.claims[0]["metadata"]["annotations"] = Value::Null),
             ""
         );
+        let running = |running| Counted { all: None, running };
+        assert_eq!(running(3).lacking(3), None);
+        let lacking = running(2).lacking(3);
+        assert_eq!(lacking.as_deref(), Some("2 pods run; expected 3"));
         let tainted = large(|seen| seen.nodes[0]["spec"]["taints"] = json!([{"key": "x"}]));
         assert_eq!(tainted, "node \"n\" has taints: [{\"key\":\"x\"}]");
         assert_eq!(

@@ -1,7 +1,7 @@
 //! The incumbent's AWS controller, unmodified, and ours at the same scripts on the same cloud on loopback, held side by side: objects, tags,
 //! launch templates, fleets, doubles, and prices. Usage: `same_cloud [SCRIPT]... [--seed NUMBER]`; all scripts where none is named, and with a
-//! seed one, drawn of those that are short and end the same in every run. A script of many nodes (`large`) is played where it is named alone. `same_cloud play SCRIPT CONTROLLER` plays one where it is and prints
-//! what was observed.
+//! seed one, drawn of those that are short and end the same in every run. A script of many nodes (`large`) is played only where it is named; its
+//! size is PLIMSOLL_BENCH_NODES. `same_cloud play SCRIPT CONTROLLER` plays one where it is and prints what was observed.
 //!
 //! Each controller runs with its lab and its cloud in a network of its own that has loopback alone. The status is 1 where a bar was missed or
 //! a difference is not explained. How soon fleets are asked for is judged by all scripts together.
