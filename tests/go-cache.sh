@@ -16,7 +16,8 @@ require_go() {
 }
 
 # build_cached MODULE_FOLDER CACHE_NAME LINKER_FLAGS (PACKAGE PROGRAM)...
-# Prints the folder that holds the programs. Who comes while another builds the same waits for it; builds run at low priority.
+# Prints the folder that holds the programs. Builds run at low priority and one at a time, since two at once would each compile what they
+# have in common; who comes while another builds waits for it. Programs have no symbols for debuggers, nor do compilers make them first.
 # A script that defines a function `adapted` has it called in the module with a scratch folder, and builds with the flags that it prints.
 # One that sets an array `go_command` builds by that command of Go and its flags instead of `build`, such as tests as a program.
 build_cached() {
@@ -28,7 +29,7 @@ build_cached() {
     if [ ! -d "$target" ]; then
         require_go "$name"
         mkdir -p "$(cache_root)/$name"
-        exec 8>"$(cache_root)/$name.lock"
+        exec 8>"$(cache_root)/go.lock"
         flock 8
         [ -d "$target" ] || build_into "$target" "$module" "$flags" "$@"
         exec 8>&-
@@ -48,7 +49,7 @@ build_into() {
     fi
     while [ $# -gt 0 ]; do
         echo "building $2 from $1 (kept in $target)" >&2
-        (cd "$module" && GOFLAGS=-mod=readonly CGO_ENABLED=0 nice -n 10 go "${go_command[@]:-build}" -trimpath -buildvcs=false "${flags_of_go[@]}" -ldflags "-s -w $flags" -o "$scratch/$2" "$1") >&2 \
+        (cd "$module" && GOFLAGS=-mod=readonly CGO_ENABLED=0 nice -n 10 go "${go_command[@]:-build}" -trimpath -buildvcs=false -gcflags=all=-dwarf=false "${flags_of_go[@]}" -ldflags "-s -w $flags" -o "$scratch/$2" "$1") >&2 \
             || { rm -rf "$scratch" "$adaptation"; return 1; }
         shift 2
     done

@@ -127,11 +127,27 @@ impl Orders {
     /// Begins what the lanes have room for.
     fn begin(&mut self) {
         while let Some(order) = self.writes.next().or_else(|| self.calls.next()) {
+            let order = latest(&mut self.waiting, order);
             let task = carry_out(Arc::clone(&self.executor), Arc::clone(&order));
             let handle = self.running.spawn(task);
             self.known.insert(handle.id(), order);
         }
     }
+}
+
+/// Of an order and those that wait for its end, the last that is about the same; the ones before it are dropped. Whoever gives an order again
+/// has given up the one before, which waited for its turn for too long.
+fn latest(
+    waiting: &mut BTreeMap<ObjectKey, VecDeque<Arc<Order>>>,
+    order: Arc<Order>,
+) -> Arc<Order> {
+    let Some(queue) = waiting.get_mut(&order.object) else {
+        return order;
+    };
+    let is_same = |other: &Order| other.purpose == order.purpose && other.uid == order.uid;
+    let last = queue.iter().rfind(|other| is_same(other)).cloned();
+    queue.retain(|other| !is_same(other));
+    last.unwrap_or(order)
 }
 
 async fn carry_out(executor: Arc<Executor>, order: Arc<Order>) -> (Outcome, Duration) {
@@ -158,5 +174,44 @@ fn words(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Refused(reason) => format!("refused: {reason:?}"),
         other => word(other).to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_core::action::{ActionId, Purpose, Write};
+    use plimsoll_core::ids::ClaimName;
+
+    use super::*;
+
+    #[test]
+    fn of_what_was_given_again_meanwhile_the_last_is_carried_out() {
+        let claim = ClaimName::from("a");
+        let object = ObjectKey::Claim(claim.clone());
+        let order = |purpose, attempt| {
+            Arc::new(Order {
+                id: ActionId::of(&object, None, purpose, attempt),
+                object: object.clone(),
+                uid: None,
+                purpose,
+                attempt,
+                version: None,
+                request: Request::Write(Write::ReadClaim(claim.clone())),
+            })
+        };
+        let given = |attempts: &[(Purpose, u32)]| {
+            let orders = attempts
+                .iter()
+                .map(|(purpose, attempt)| order(*purpose, *attempt));
+            BTreeMap::from([(object.clone(), orders.collect())])
+        };
+        let (tag, mark) = (Purpose::MarkTagged, Purpose::MarkRegistered);
+
+        let mut waiting = given(&[(tag, 1), (mark, 0), (tag, 2)]);
+        assert_eq!(latest(&mut waiting, order(tag, 0)).attempt, 2);
+        let left: Vec<Purpose> = waiting[&object].iter().map(|order| order.purpose).collect();
+        assert_eq!(left, [mark]);
+        assert_eq!(latest(&mut waiting, order(tag, 3)).attempt, 3);
+        assert_eq!(latest(&mut BTreeMap::new(), order(tag, 4)).attempt, 4);
     }
 }

@@ -26,7 +26,8 @@ const PAGE: u32 = 500;
 const LASTS: u32 = 20;
 /// Time beyond its own end after which a watch that says nothing is given up.
 const SILENCE: Duration = Duration::from_secs(15);
-/// A watch that was cut before this has failed like one that was refused.
+/// A watch that was cut before this and told nothing has failed like one that was refused, as client-go's reflector has it: one that told
+/// something was cut because we do not read as fast as things change.
 const BRIEF: Duration = Duration::from_millis(500);
 /// Shortest and longest pause after a failure.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
@@ -100,6 +101,7 @@ impl Follower {
         let parameters = WatchParams::default().timeout(lasts);
         let patience = Duration::from_secs(u64::from(lasts)) + SILENCE;
         let begun = Instant::now();
+        let mut told_nothing = true;
         let stream = match timeout(SILENCE, self.api.watch(&parameters, &version)).await {
             Ok(Ok(stream)) => stream,
             Ok(Err(error)) => return self.cut(version, Some(error)).await,
@@ -124,14 +126,15 @@ impl Follower {
                 Ok(Some(Ok(WatchEvent::Error(status)))) => {
                     return self.cut(version, Some(Error::Api(status))).await;
                 }
-                Ok(Some(Err(error))) if begun.elapsed() < BRIEF => {
-                    return self.cut(version, Some(error)).await;
-                }
                 Ok(Some(Err(error))) => {
-                    self.failures = 0;
+                    if !(told_nothing && begun.elapsed() < BRIEF) {
+                        self.failures = 0;
+                    }
                     return self.cut(version, Some(error)).await;
                 }
-                Ok(None) if begun.elapsed() < BRIEF => return self.cut(version, None).await,
+                Ok(None) if told_nothing && begun.elapsed() < BRIEF => {
+                    return self.cut(version, None).await;
+                }
                 Ok(None) => {
                     self.failures = 0;
                     return Ok(Some(version));
@@ -139,6 +142,7 @@ impl Follower {
                 Err(_) => return self.cut(version, None).await,
             };
             version = reached;
+            told_nothing = false;
             self.tell(change).await?;
         }
     }
@@ -293,7 +297,7 @@ mod tests {
         ])
         .await;
         assert_eq!(
-            news[..9],
+            news,
             [
                 "list",
                 "listed a 3",
@@ -345,6 +349,22 @@ mod tests {
         );
         assert!(news[2].contains("no right to watch nodes"), "{news:?}");
         assert_eq!(news[3], "nodes cannot be watched: no");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_watch_that_ends_at_once_has_failed_unless_it_told_something() {
+        let told_one = (200, vec![event("ADDED", &node("c", "6"))]);
+        let (news, asked) = told(vec![list("5", "", &[]), told_one, (200, vec![])]).await;
+        assert_eq!(
+            news[2..],
+            [
+                "at 5",
+                "+c 6",
+                "at 6",
+                "nodes cannot be watched: the API server does not answer"
+            ]
+        );
+        assert!(asked[3].contains("resourceVersion=6"), "{}", asked[3]);
     }
 
     #[test]
