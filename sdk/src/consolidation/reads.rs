@@ -10,6 +10,9 @@ use crate::columns::{Capacity, Signal};
 /// Name of the signal that [`Node::job_age`] reads.
 pub const JOB_AGE_S: &str = "job-age-s";
 
+/// Name of the signal that [`Node::rebalance_age`] reads.
+pub const REBALANCE_AGE_S: &str = "rebalance-age-s";
+
 impl Node {
     /// Name of the node.
     pub fn name(&self) -> &str {
@@ -106,6 +109,12 @@ impl Node {
     /// Time since the oldest pod of a Job that runs there started: work that an eviction throws away; zero where none runs. `None` where the host does not send the signal.
     pub fn job_age(&self) -> Option<Duration> {
         let seconds = self.signal(JOB_AGE_S).and_then(Signal::number)?;
+        Duration::try_from_secs_f64(seconds).ok()
+    }
+
+    /// Time since the cloud first said that the node's spot instance is more likely than others to be taken back, 1 at least; zero where it has not. `None` where the host does not send the signal.
+    pub fn rebalance_age(&self) -> Option<Duration> {
+        let seconds = self.signal(REBALANCE_AGE_S).and_then(Signal::number)?;
         Duration::try_from_secs_f64(seconds).ok()
     }
 }

@@ -143,6 +143,13 @@ const NODE: List = List {
         unit: "seconds",
         zero: "where none runs",
         read: Read::of("job_age", Kind::Duration),
+    }, Signal {
+        name: "rebalance-age-s",
+        values: Values::U32,
+        doc: "Time since the cloud first said that the node's spot instance is more likely than others to be taken back, 1 at least",
+        unit: "seconds",
+        zero: "where it has not",
+        read: Read::of("rebalance_age", Kind::Duration),
     }],
     row: Some(Row {
         name: "NodeRow",

@@ -174,8 +174,10 @@ fn add_node(
         evictions_day: worn.max().unwrap_or(0),
         eviction_cost: MoveCost::of_node(moved).pods() - 1.0,
     })?;
+    let recommended = claim.and_then(|claim| snapshot.activity.rebalance.get(&claim.name));
     question.node_signals(&NodeSignals {
         job_age_s: oldest_job_s(&pods, snapshot.now),
+        rebalance_age_s: recommended.map_or(0, |at| seconds(*at, snapshot.now).max(1)),
     });
     Ok(asked)
 }

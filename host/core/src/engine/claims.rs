@@ -53,6 +53,7 @@ impl Engine {
         self.settle_expected(name);
         self.forget_launch(name);
         self.notes.forget(name);
+        self.recent.forget(name);
         self.follow_pod_event(name);
         self.disruption.forget(name);
         self.cluster.unmark(name);

@@ -27,6 +27,9 @@ impl Engine {
             return;
         };
         if !interruption.ends_instance() {
+            if self.recent.recommended(&claim.name, now) {
+                self.disruption.look_again();
+            }
             self.tell_of_interruption(&claim, interruption, now, actions);
             return;
         }

@@ -1,8 +1,9 @@
-//! Recent evictions and failures, as far as policies are told of them. An engine that starts anew knows nothing yet.
+//! Recent evictions and failures, and what the cloud recommended, as far as policies are told of them. An engine that starts anew knows
+//! nothing yet.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::ids::{PoolName, Uid};
+use crate::ids::{ClaimName, PoolName, Uid};
 use crate::snapshot::Activity;
 use crate::time::{Span, Timestamp};
 
@@ -13,11 +14,12 @@ const HOUR: Span = Span::from_secs(3600);
 /// The most of either that are remembered; the oldest go first.
 const MOST: usize = 100_000;
 
-/// Evictions and failed launches of the last day, oldest first.
+/// Evictions and failed launches of the last day, oldest first, and claims of whose instances the cloud recommended to move what runs there.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RecentActivity {
     evictions: VecDeque<Eviction>,
     failures: VecDeque<(Timestamp, PoolName)>,
+    rebalance: BTreeMap<ClaimName, Timestamp>,
 }
 
 #[derive(Clone, Debug)]
@@ -39,6 +41,20 @@ impl RecentActivity {
         push(&mut self.failures, (at, pool), |old| old.0 > at - HOUR);
     }
 
+    /// The cloud recommended to move what runs on a claim's instance elsewhere; `true` the first time.
+    pub(super) fn recommended(&mut self, claim: &ClaimName, at: Timestamp) -> bool {
+        let is_new = !self.rebalance.contains_key(claim);
+        if is_new {
+            self.rebalance.insert(claim.clone(), at);
+        }
+        is_new
+    }
+
+    /// The claim is no more.
+    pub(super) fn forget(&mut self, claim: &ClaimName) {
+        self.rebalance.remove(claim);
+    }
+
     /// Sets down what counts now.
     pub(super) fn tell(&self, activity: &mut Activity, now: Timestamp) {
         let evictions = self.evictions.iter();
@@ -54,6 +70,7 @@ impl RecentActivity {
         for (_, pool) in failures {
             count(&mut activity.failures_hour, pool);
         }
+        activity.rebalance.clone_from(&self.rebalance);
     }
 }
 
@@ -102,5 +119,22 @@ mod tests {
         assert_eq!(told(&recent, 24 * 60), (vec![], vec![], vec![]));
         recent.evicted(pool, Some(web), at(24 * 60));
         assert_eq!(told(&recent, 24 * 60), (vec![1], vec![1], vec![]));
+    }
+
+    #[test]
+    fn what_was_recommended_first_is_told_until_its_claim_is_gone() {
+        let at = |minutes: i64| Timestamp::from_millis(minutes * 60_000);
+        let claim = ClaimName::from("general-1");
+        let mut recent = RecentActivity::default();
+        assert!(recent.recommended(&claim, at(1)));
+        assert!(!recent.recommended(&claim, at(2)));
+        let told = |recent: &RecentActivity| {
+            let mut activity = Activity::default();
+            recent.tell(&mut activity, at(3));
+            activity.rebalance
+        };
+        assert_eq!(told(&recent), BTreeMap::from([(claim.clone(), at(1))]));
+        recent.forget(&claim);
+        assert_eq!(told(&recent), BTreeMap::new());
     }
 }

@@ -8,7 +8,7 @@ use super::question::MoveKind;
 use crate::hook::{Capacity, ExtColumn, Signals, Sym, SymbolsBuilder};
 
 /// Names of the signals that the host sends in questions of this hook.
-pub const SIGNALS: &[&str] = &["job-age-s"];
+pub const SIGNALS: &[&str] = &["job-age-s", "rebalance-age-s"];
 
 /// Columns of nodes: those that may move, and those that stay, because shares are of the whole.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -118,12 +118,15 @@ impl Nodes {
 pub struct NodeSignals {
     /// Time since the oldest pod of a Job that runs there started: work that an eviction throws away, seconds; 0 where none runs.
     pub job_age_s: u32,
+    /// Time since the cloud first said that the node's spot instance is more likely than others to be taken back, 1 at least, seconds; 0 where it has not.
+    pub rebalance_age_s: u32,
 }
 
 impl NodeSignals {
     /// Adds them to the columns that travel by name, at a row.
     pub(super) fn push(self, row: usize, signals: &mut Signals) {
         signals.set("job-age-s", row, self.job_age_s);
+        signals.set("rebalance-age-s", row, self.rebalance_age_s);
     }
 }
 

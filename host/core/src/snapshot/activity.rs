@@ -28,6 +28,8 @@ pub struct Activity {
     pub evictions_day: BTreeMap<Uid, u32>,
     /// Launches for a pool that failed within the last hour.
     pub failures_hour: BTreeMap<PoolName, u32>,
+    /// When the cloud first said of a claim's spot instance that it is more likely than others to be taken back.
+    pub rebalance: BTreeMap<ClaimName, Timestamp>,
 }
 
 /// A move that was begun, as far as later ones must not take it back.

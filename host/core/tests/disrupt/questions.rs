@@ -120,7 +120,15 @@ fn every_signal_goes_along_with_a_value_for_every_node() {
         let pod = pod.owned_by(kind, "other");
         pod.started(now - Span::from_secs(age))
     });
-    let snapshot = fleet().pods(old).snapshot();
+    let mut snapshot = fleet().pods(old).snapshot();
+    let claim = snapshot.nodes[1]
+        .claim
+        .as_ref()
+        .expect("a claim")
+        .name
+        .clone();
+    let recommended = now - Span::from_secs(60);
+    snapshot.activity.rebalance.insert(claim, recommended);
     let pass = DisruptionPass::at(&snapshot, true);
     let question = pass
         .propose()
@@ -136,4 +144,5 @@ fn every_signal_goes_along_with_a_value_for_every_node() {
     let names: Vec<&str> = (0..2).map(|row| question.node_name(row)).collect();
     assert_eq!(names, ["n1", "n2"]);
     assert_eq!(question.nodes.ext[0].values, Column::U32s(vec![5_400, 0]));
+    assert_eq!(question.nodes.ext[1].values, Column::U32s(vec![0, 60]));
 }

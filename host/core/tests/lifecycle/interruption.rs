@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use plimsoll_core::action::{Action, Order, Purpose};
 use plimsoll_core::catalogue::LAUNCH_ORDER_ANNOTATION;
+use plimsoll_core::disrupt;
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::ProviderId;
 use plimsoll_core::labels::{CAPACITY_TYPE, INSTANCE_TYPE, ZONE};
 use plimsoll_core::lifecycle::Interruption;
 use plimsoll_core::model::{NodeClaim, Object};
 use plimsoll_core::snapshot::Objects;
+use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
     Amounts, ClusterFixture, Spot, ZONE_1, cluster, instance_type, labels, node, pod, pool,
 };
@@ -137,6 +139,47 @@ fn spot_of_which_some_was_taken_back_is_not_bought_for_three_minutes() {
     assert_eq!(bought_after(reclaimed, 181), ["small", "large"]);
     let ended = Interruption::Terminating;
     assert_eq!(bought_after(ended, 0), ["small", "large"]);
+}
+
+/// When the cloud first recommended to leave instances, as the next decision about disruption is told it: within a minute.
+fn recommended_as_told(world: &mut World) -> Option<Vec<Timestamp>> {
+    let end = world.now + Span::from_secs(60);
+    while let Some(at) = world.engine.next_wake().filter(|at| *at <= end) {
+        world.now = at.max(world.now + Span::from_millis(1));
+        let actions = world.engine.handle(Input::Tick, world.now);
+        let asked = actions.into_iter().find_map(|action| match action {
+            Action::Consider(request) => Some(request),
+            _ => None,
+        });
+        if let Some(request) = asked {
+            let told = request
+                .snapshot
+                .activity
+                .rebalance
+                .values()
+                .copied()
+                .collect();
+            let decision = disrupt::consider(&request.snapshot, &request.question);
+            world.hear(Input::Considered(request.id, Box::new(decision)));
+            return Some(told);
+        }
+    }
+    None
+}
+
+#[test]
+fn policies_are_told_at_once_and_once_what_the_cloud_recommends() {
+    let (objects, instance, _) = objects();
+    let (mut world, _) = World::on(&objects, spot(), 100);
+    let (running, ..) = cluster().pod(pod("web").cpu(1900).on("n1")).parts();
+    world.see(Object::Pod(Arc::clone(&running.pods[0])));
+    while recommended_as_told(&mut world).is_some() {}
+    let says = Interruption::RebalanceRecommended;
+    let said = world.now;
+    world.hear(Input::Interrupted(instance.clone(), says));
+    assert_eq!(recommended_as_told(&mut world), Some(vec![said]));
+    world.hear(Input::Interrupted(instance, says));
+    assert_eq!(recommended_as_told(&mut world), None, "it is known");
 }
 
 /// Interruptions per day of each type, as the next decision is told them, after the cloud has said so.
