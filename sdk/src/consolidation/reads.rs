@@ -112,7 +112,7 @@ impl Node {
         Duration::try_from_secs_f64(seconds).ok()
     }
 
-    /// Time since the cloud first said that the node's spot instance is more likely than others to be taken back, 1 at least; zero where it has not. `None` where the host does not send the signal.
+    /// Time since the cloud first recommended to rebalance the node's spot instance, whose risk of interruption is elevated; a second at least; zero where it has not. `None` where the host does not send the signal.
     pub fn rebalance_age(&self) -> Option<Duration> {
         let seconds = self.signal(REBALANCE_AGE_S).and_then(Signal::number)?;
         Duration::try_from_secs_f64(seconds).ok()

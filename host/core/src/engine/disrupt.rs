@@ -99,11 +99,6 @@ impl Disruption {
         self.last_pass = None;
     }
 
-    /// Policies are told something new that no object tells.
-    pub(super) fn look_again(&mut self) {
-        self.last_pass = None;
-    }
-
     /// When the next pass is due, in a world of these revisions; `None` when there is nothing to look for.
     fn due(&self, hints: Hints, revisions: (u64, u64)) -> Option<Timestamp> {
         const NOW: Timestamp = Timestamp::from_millis(i64::MIN);

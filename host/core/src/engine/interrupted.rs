@@ -28,7 +28,7 @@ impl Engine {
         };
         if !interruption.ends_instance() {
             if self.recent.recommended(&claim.name, now) {
-                self.disruption.look_again();
+                self.disruption.forget_last_pass();
             }
             self.tell_of_interruption(&claim, interruption, now, actions);
             return;

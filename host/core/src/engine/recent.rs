@@ -14,7 +14,7 @@ const HOUR: Span = Span::from_secs(3600);
 /// The most of either that are remembered; the oldest go first.
 const MOST: usize = 100_000;
 
-/// Evictions and failed launches of the last day, oldest first, and claims of whose instances the cloud recommended to move what runs there.
+/// Evictions and failed launches of the last day, oldest first, and claims whose instances the cloud recommended to rebalance.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RecentActivity {
     evictions: VecDeque<Eviction>,
@@ -41,7 +41,7 @@ impl RecentActivity {
         push(&mut self.failures, (at, pool), |old| old.0 > at - HOUR);
     }
 
-    /// The cloud recommended to move what runs on a claim's instance elsewhere; `true` the first time.
+    /// The cloud recommended to rebalance a claim's instance; `true` the first time.
     pub(super) fn recommended(&mut self, claim: &ClaimName, at: Timestamp) -> bool {
         let is_new = !self.rebalance.contains_key(claim);
         if is_new {

@@ -118,7 +118,7 @@ impl Nodes {
 pub struct NodeSignals {
     /// Time since the oldest pod of a Job that runs there started: work that an eviction throws away, seconds; 0 where none runs.
     pub job_age_s: u32,
-    /// Time since the cloud first said that the node's spot instance is more likely than others to be taken back, 1 at least, seconds; 0 where it has not.
+    /// Time since the cloud first recommended to rebalance the node's spot instance, whose risk of interruption is elevated; a second at least, seconds; 0 where it has not.
     pub rebalance_age_s: u32,
 }
 

@@ -28,7 +28,7 @@ pub struct Activity {
     pub evictions_day: BTreeMap<Uid, u32>,
     /// Launches for a pool that failed within the last hour.
     pub failures_hour: BTreeMap<PoolName, u32>,
-    /// When the cloud first said of a claim's spot instance that it is more likely than others to be taken back.
+    /// When the cloud first recommended to rebalance a claim's spot instance, whose risk of interruption is elevated.
     pub rebalance: BTreeMap<ClaimName, Timestamp>,
 }
 

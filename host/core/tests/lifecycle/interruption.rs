@@ -141,7 +141,7 @@ fn spot_of_which_some_was_taken_back_is_not_bought_for_three_minutes() {
     assert_eq!(bought_after(ended, 0), ["small", "large"]);
 }
 
-/// When the cloud first recommended to leave instances, as the next decision about disruption is told it: within a minute.
+/// When the cloud first recommended to rebalance instances, as the next decision about disruption is told it: within a minute.
 fn recommended_as_told(world: &mut World) -> Option<Vec<Timestamp>> {
     let end = world.now + Span::from_secs(60);
     while let Some(at) = world.engine.next_wake().filter(|at| *at <= end) {
