@@ -17,15 +17,20 @@ pub(crate) struct Demands<'c> {
     interfaces: &'c [NetworkInterface],
     /// `true` if it says how long security groups remember connections, which only Nitro does.
     tracks_connections: bool,
+    /// `true` if its instances have to run virtual machines of their own.
+    nests_virtual_machines: bool,
 }
 
 impl<'c> Demands<'c> {
     /// Those of a class of a family.
     pub(crate) fn of(spec: &'c Ec2NodeClassSpec, family: Family) -> Self {
+        let options = spec.cpu_options.as_ref();
+        let nested = options.and_then(|own| own.nested_virtualization.as_deref());
         Self {
             family,
             interfaces: spec.network_interfaces.as_deref().unwrap_or_default(),
             tracks_connections: spec.connection_tracking.is_some(),
+            nests_virtual_machines: nested == Some("enabled"),
         }
     }
 
@@ -36,7 +41,10 @@ impl<'c> Demands<'c> {
         }
         let has_place = || facts.is_some_and(|facts| have_place(self.interfaces, facts));
         let is_nitro = || facts.is_some_and(|own| own.hypervisor == Some(Hypervisor::Nitro));
-        (self.interfaces.is_empty() || has_place()) && (!self.tracks_connections || is_nitro())
+        let can_nest = || facts.is_some_and(|own| own.nested_virtualization);
+        (self.interfaces.is_empty() || has_place())
+            && (!self.tracks_connections || is_nitro())
+            && (!self.nests_virtual_machines || can_nest())
     }
 }
 
@@ -54,6 +62,7 @@ mod tests {
                 json!({"networkCardIndex": 0, "deviceIndex": device, "interfaceType": "interface"});
             json!({"networkInterfaces": [own]})
         };
+        let nests = |own: &str| json!({"cpuOptions": {"nestedVirtualization": own}});
         for (spec, family, name, expected) in [
             (json!({}), Family::Al2023, "a1.large", false),
             (json!({}), Family::Custom, "a1.large", true),
@@ -64,6 +73,11 @@ mod tests {
             (tracks.clone(), Family::Al2023, "m4.large", false),
             (tracks.clone(), Family::Al2023, "m5.metal", false),
             (tracks, Family::Al2023, "unheard.large", false),
+            (nests("enabled"), Family::Al2023, "m8i-flex.large", true),
+            (nests("enabled"), Family::Al2023, "m7i.large", false),
+            (nests("enabled"), Family::Al2023, "m8i.metal-48xl", false),
+            (nests("enabled"), Family::Al2023, "unheard.large", false),
+            (nests("disabled"), Family::Al2023, "m7i.large", true),
             (interface(0), Family::Al2023, "m5.large", true),
             (interface(7), Family::Al2023, "m5.large", false),
             (interface(0), Family::Al2023, "unheard.large", false),

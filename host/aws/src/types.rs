@@ -11,7 +11,8 @@ use std::fmt::Display;
 
 use aws_sdk_ec2::types::{
     self as ec2, ArchitectureType, EbsOptimizedSupport, EphemeralNvmeSupport,
-    InstanceTypeHypervisor, InstanceTypeInfo, NetworkCardInfo, UsageClassType,
+    InstanceTypeHypervisor, InstanceTypeInfo, NetworkCardInfo,
+    SupportedAdditionalProcessorFeature as ProcessorFeature, UsageClassType,
 };
 use plimsoll_ec2_facts::catalogue::{CapacityTypes, SoldType};
 use plimsoll_ec2_facts::instance_type::{
@@ -74,6 +75,7 @@ pub(crate) fn read(info: &InstanceTypeInfo) -> Result<Option<SoldType>, TypeErro
         cpu_manufacturer: reading.cpu_manufacturer()?,
         clock_mhz: reading.clock()?,
         hypervisor: reading.hypervisor()?,
+        nested_virtualization: reading.nested_virtualization(),
         encryption_in_transit: reading.encryption_in_transit(),
         ebs_mbps: reading.ebs()?,
         network_mbps: reading.known.and_then(|known| known.network_mbps),
@@ -241,6 +243,14 @@ impl<'i> Reading<'i> {
             Some(InstanceTypeHypervisor::Xen) => Ok(Some(Hypervisor::Xen)),
             Some(other) => Err(self.wrong("hypervisor", &other.as_str(), "nitro or xen")),
         }
+    }
+
+    fn nested_virtualization(&self) -> bool {
+        let own = self.info.processor_info();
+        let features = own.map(ec2::ProcessorInfo::supported_features);
+        features
+            .unwrap_or_default()
+            .contains(&ProcessorFeature::NestedVirtualization)
     }
 
     fn encryption_in_transit(&self) -> bool {

@@ -13,6 +13,9 @@ const TABLE: Table = Table {
     text: include_str!("../tables/instance-types.tsv"),
 };
 
+/// Families whose virtual machines can run others, as EC2's API reference has it (`CpuOptionsRequest`, July 2026).
+const NESTED_VIRTUALIZATION: [&str; 6] = ["c8i", "c8i-flex", "m8i", "m8i-flex", "r8i", "r8i-flex"];
+
 /// Processor architecture, in Kubernetes' words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Architecture {
@@ -112,6 +115,9 @@ pub struct InstanceType {
     pub clock_mhz: u32,
     /// Hypervisor; bare metal has none.
     pub hypervisor: Option<Hypervisor>,
+    /// `true` if instances can run virtual machines of their own where they are launched for it. No list that the table is made of says so: it
+    /// follows [`NESTED_VIRTUALIZATION`].
+    pub nested_virtualization: bool,
     /// `true` if traffic between such instances is encrypted by the network card.
     pub encryption_in_transit: bool,
     /// Bandwidth to EBS in Mbit/s, where EBS optimisation is on by default.
@@ -213,6 +219,14 @@ fn read_all(table: Table) -> Result<Vec<InstanceType>, TableError> {
     Ok(types)
 }
 
+/// `true` for a virtual machine of a family that can run others.
+fn can_nest_virtual_machines(name: &str) -> bool {
+    let parts = name.split_once('.');
+    parts.is_some_and(|(family, size)| {
+        NESTED_VIRTUALIZATION.contains(&family) && !size.starts_with("metal")
+    })
+}
+
 fn read_type(name: &'static str, row: &mut Row) -> Result<InstanceType, TableError> {
     Ok(InstanceType {
         name,
@@ -231,6 +245,7 @@ fn read_type(name: &'static str, row: &mut Row) -> Result<InstanceType, TableErr
             Some("xen") => Some(Hypervisor::Xen),
             Some(other) => return Err(row.wrong("hypervisor", other, "nitro or xen")),
         },
+        nested_virtualization: can_nest_virtual_machines(name),
         encryption_in_transit: row.value("encryption_in_transit")?,
         ebs_mbps: row.stated_value("ebs_mbps")?,
         network_mbps: row.stated_value("network_mbps")?,

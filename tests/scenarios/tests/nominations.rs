@@ -6,17 +6,18 @@ use plimsoll_core::action::{
     Action, Answer, Order, Outcome, Purpose, Request, SolveRequest, Write,
 };
 use plimsoll_core::engine::Input;
-use plimsoll_core::ids::NodeName;
+use plimsoll_core::ids::{NodeName, ObjectName};
 use plimsoll_core::lifecycle::UNREGISTERED_TAINT;
 use plimsoll_core::model::{
     ClaimPhase, Effect, Node, NodeConditions, Object, OwnerKind, Pod, Readiness, Version,
 };
+use plimsoll_core::state::NOMINATION_WINDOW;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
     Amounts, OnDemand, PodFixture, ZONE, ZONE_1, ZONE_2, cluster, instance_type, node, pod, pool,
 };
 
-use super::driven::{Driven, ordered, solve};
+use super::driven::{Driven, consider, ordered, solve};
 
 const NOW: Timestamp = Timestamp::from_millis(1_000_000_000);
 /// Less than any promise lasts.
@@ -130,6 +131,32 @@ fn a_place_is_kept_while_all_that_was_promised_fits() {
     let withdraw = |action| ordered(action, Purpose::Withdraw);
     assert!(driven.next(SOON, withdraw).is_none());
     assert!(driven.next(SOON, solve).is_none());
+}
+
+/// Claims that the next look at disruption passes over, since pods are on their way to them.
+fn awaiting(driven: &mut Driven) -> usize {
+    let request = driven.next(Span::from_secs(15), consider).expect("a look");
+    request.snapshot.activity.promised.len()
+}
+
+#[test]
+fn a_node_to_which_nobody_is_on_the_way_any_more_may_go_before_its_promises_lapse() {
+    let bind = |driven: &mut Driven, app: &str, milli| driven.bind(of(app, milli));
+    let (mut driven, _) = promised();
+    bind(&mut driven, "large", 3000);
+    assert_eq!(awaiting(&mut driven), 1, "the small one is on its way");
+
+    let (mut driven, _) = promised();
+    bind(&mut driven, "large", 3000);
+    bind(&mut driven, "small", 900);
+    for name in ["large-1", "small-1"] {
+        let name = ObjectName::new("default", name);
+        let pod = driven.engine.cluster().pods.get(&name);
+        let pod = pod.cloned().expect("it is there");
+        driven.hand_in(Input::Deleted(Object::Pod(pod), Version(70)));
+    }
+    assert_eq!(awaiting(&mut driven), 0);
+    assert!(driven.now < NOW + NOMINATION_WINDOW);
 }
 
 #[test]

@@ -177,3 +177,35 @@ fn regions_without_compiled_prices_sell_at_those_of_the_reference_region() {
     assert_eq!(own.offerings[1].price.nanos(), 739_000_000, "yuan");
     assert_eq!(own.offerings[1].price_age_s, 90);
 }
+
+#[tokio::test]
+async fn a_class_that_nests_virtual_machines_sells_types_of_which_ec2_says_that_they_can() {
+    let known = instance_type("m7i.large").expect("a type");
+    let more = plimsoll_ec2_facts::InstanceType {
+        name: "z9.large",
+        nested_virtualization: true,
+        ..known.clone()
+    };
+    let mut world = World::new();
+    world
+        .on_demand_prices
+        .insert("z9.large".to_owned(), dollars(0.5));
+    world.more_types.push(Box::leak(Box::new(more)));
+    let told = market(world).await;
+    let class = |own: &str| {
+        let spec = json!({"cpuOptions": {"nestedVirtualization": own}});
+        sample::class_on(&told, &spec).catalogue
+    };
+    let (all, some) = (class("disabled"), class("enabled"));
+    assert_eq!(all.types().len(), some.types().len(), "all are known");
+    let families: BTreeSet<&str> = some
+        .types()
+        .iter()
+        .filter(|own| own.offerings.iter().any(|offering| offering.available))
+        .map(|own| own.name.as_str().split('.').next().unwrap_or_default())
+        .collect();
+    let expected = [
+        "c8i", "c8i-flex", "m8i", "m8i-flex", "r8i", "r8i-flex", "z9",
+    ];
+    assert_eq!(Vec::from_iter(families), expected);
+}

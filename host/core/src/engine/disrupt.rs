@@ -316,10 +316,15 @@ impl Engine {
     /// Facts beside the objects that decisions about disruption read.
     pub(super) fn activity(&self, now: Timestamp) -> Activity {
         let promised = self.promises.targets().into_iter();
-        let promised = promised.filter_map(|target| match target {
-            PromisedTarget::Claim(name) => Some(name),
-            PromisedTarget::Node(_) => None,
-        });
+        let is_awaited = |target: &PromisedTarget| {
+            self.is_kept(target) || self.promises.awaits_pods(target, &self.cluster, now)
+        };
+        let promised = promised
+            .filter(is_awaited)
+            .filter_map(|target| match target {
+                PromisedTarget::Claim(name) => Some(name),
+                PromisedTarget::Node(_) => None,
+            });
         let is_seen = |name: &ClaimName| self.cluster.claims.get(name).is_some();
         let mut activity = Activity {
             pod_events: Arc::clone(&self.pod_events),

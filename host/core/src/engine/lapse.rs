@@ -80,7 +80,7 @@ impl Engine {
     }
 
     /// `true` if a command waits for pods on a target that is there and stays.
-    fn is_kept(&self, target: &PromisedTarget) -> bool {
+    pub(super) fn is_kept(&self, target: &PromisedTarget) -> bool {
         if !self.queue.keeps(target) {
             return false;
         }

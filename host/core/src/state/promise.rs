@@ -195,7 +195,7 @@ impl Promises {
         if room.is_empty() {
             return assignment;
         }
-        let waiting = candidates(group, cluster, now);
+        let waiting: Vec<&Pod> = candidates(group, cluster, now).collect();
         for pod in &waiting {
             let Some(node) = nominated(pod) else { continue };
             let target = target_of(node, cluster);
@@ -230,6 +230,13 @@ impl Promises {
         targets
             .filter(|target| self.open(target, group, cluster) > come(target))
             .collect()
+    }
+
+    /// `true` if a place on a target is open for a pod that is on its way: not bound yet, or about to leave a deleting node.
+    pub fn awaits_pods(&self, target: &PromisedTarget, cluster: &Cluster, now: Timestamp) -> bool {
+        let mut groups = self.groups_on(target).into_iter();
+        let comes = |group| candidates(group, cluster, now).next().is_some();
+        groups.any(|group| self.open(target, group, cluster) > 0 && comes(group))
     }
 
     /// How many pods of a group a target still waits for.
@@ -276,11 +283,11 @@ pub(crate) fn bound_of(group: GroupId, target: &PromisedTarget, cluster: &Cluste
 }
 
 /// Pods of a group that may take up a promise, by name: unbound ones, then those whose node is deleting.
-fn candidates(group: GroupId, cluster: &Cluster, now: Timestamp) -> Vec<&Pod> {
+fn candidates(group: GroupId, cluster: &Cluster, now: Timestamp) -> impl Iterator<Item = &Pod> {
     let unbound = cluster.unbound_of(group).filter(|pod| pod.is_active());
     let displaced = cluster.displaced_of(group);
-    let displaced = displaced.filter(|pod| is_displaced(pod, now));
-    unbound.chain(displaced).map(AsRef::as_ref).collect()
+    let displaced = displaced.filter(move |pod| is_displaced(pod, now));
+    unbound.chain(displaced).map(AsRef::as_ref)
 }
 
 /// Writes promises for [`ANNOTATION`].

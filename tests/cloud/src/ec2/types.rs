@@ -107,6 +107,7 @@ fn described(world: &World, own: &InstanceType) -> Value {
         "hypervisor": own.hypervisor.map(plimsoll_ec2_facts::instance_type::Hypervisor::as_str),
         "processorInfo": {
             "supportedArchitectures": [architecture(own)],
+            "supportedFeatures": own.nested_virtualization.then_some(["nested-virtualization"]),
             "sustainedClockSpeedInGhz": clock,
             "manufacturer": manufacturer(own.cpu_manufacturer),
         },

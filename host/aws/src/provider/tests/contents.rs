@@ -88,9 +88,9 @@ fn of_the_rest() -> Vec<Case> {
         "/NetworkInterface/0/AssociatePublicIpAddress",
     );
     let prefixes = "/NetworkInterface/0/Ipv4PrefixCount";
-    let nested = json!({"cpuOptions": {"nestedVirtualization": "enabled"}});
+    let nested = json!({"cpuOptions": {"nestedVirtualization": "disabled"}});
     let profile = json!({"role": null, "instanceProfile": "own"});
-    let cpu = json!({"NestedVirtualization": "enabled"});
+    let cpu = json!({"NestedVirtualization": "disabled"});
     vec![
         (json!({}), "/Monitoring", json!({"Enabled": "false"})),
         (

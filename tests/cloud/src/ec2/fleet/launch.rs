@@ -81,6 +81,11 @@ fn check(world: &World, own: &Override<'_>) -> Result<(), Fault> {
         );
         return Err(Fault::new("Unsupported", message));
     }
+    let nests = own.template.data["CpuOptions"]["NestedVirtualization"] == "enabled";
+    if nests && !facts.nested_virtualization {
+        let message = format!("Nested virtualization is not supported by instance type {name}.");
+        return Err(Fault::new("UnsupportedOperation", message));
+    }
     let wanted = match facts.architecture {
         Architecture::Amd64 => "x86_64",
         Architecture::Arm64 => "arm64",
