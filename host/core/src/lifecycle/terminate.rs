@@ -183,10 +183,8 @@ fn end_instance(view: &ClaimView<'_>, instance: &ProviderId, step: &mut Step) {
         release(view, step);
         return;
     }
-    if view.instance == Instance::Ending && !claim.is_instance_terminating() {
-        let ending = DesiredCondition::holds(ConditionType::InstanceTerminating);
-        let change = ClaimChange::saying(vec![ending]);
-        step.change_claim(view, Purpose::MarkTerminating, change);
+    if view.instance == Instance::Ending {
+        mark_terminating(view, step);
     }
     let call = CloudCall::Terminate {
         instance: instance.clone(),
@@ -194,12 +192,23 @@ fn end_instance(view: &ClaimView<'_>, instance: &ProviderId, step: &mut Step) {
     step.call_cloud(claim, Purpose::Terminate, call);
 }
 
-/// The instance is no more: let the objects go, the node first.
+fn mark_terminating(view: &ClaimView<'_>, step: &mut Step) {
+    if view.claim.is_instance_terminating() {
+        return;
+    }
+    let ending = DesiredCondition::holds(ConditionType::InstanceTerminating);
+    let change = ClaimChange::saying(vec![ending]);
+    step.change_claim(view, Purpose::MarkTerminating, change);
+}
+
+/// The instance is no more: let the objects go, the node first. While others hold on to a node that had joined
+/// its claim stays, and counts as terminating.
 fn release(view: &ClaimView<'_>, step: &mut Step) {
     let node = view.node.map(|(node, _)| node);
-    if let Some(node) = node.filter(|node| node.deleting.is_some() && node.held) {
-        step.release_node(node);
-    } else if view.claim.held {
-        step.release_claim(view);
+    match node.filter(|node| node.deleting.is_some()) {
+        Some(node) if node.held => step.release_node(node),
+        Some(node) if has_joined(view, node) => mark_terminating(view, step),
+        _ if view.claim.held => step.release_claim(view),
+        _ => {}
     }
 }

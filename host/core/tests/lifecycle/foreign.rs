@@ -1,10 +1,15 @@
-//! Claims, pools and nodes of classes that another provider serves are left alone, whatever becomes of them.
+//! Claims, pools and nodes of classes that another provider serves are left alone, whatever becomes of them; nodes that others hold on to
+//! are waited for.
 
 use std::sync::Arc;
 
-use plimsoll_core::action::{Action, Purpose};
+use plimsoll_core::action::{Action, Answer, Purpose};
 use plimsoll_core::engine::Input;
-use plimsoll_core::model::{ClaimPhase, ClassRef, NodeClaim, Object, Version};
+use plimsoll_core::labels::EXCLUDED_FROM_LOAD_BALANCERS;
+use plimsoll_core::model::{
+    ClaimPhase, ClassRef, ConditionType, DesiredCondition, Effect, NodeClaim, Object, Stamp,
+    Version,
+};
 use plimsoll_core::snapshot::Objects;
 use plimsoll_core::time::Span;
 use plimsoll_oracles::fixture::{
@@ -79,6 +84,51 @@ fn a_claim_of_others_is_unknown_and_its_node_is_like_any() {
     let snapshot = world.engine.snapshot(second(100));
     assert_eq!(snapshot.nodes.len(), 1);
     assert!(snapshot.nodes[0].node.is_some() && !snapshot.nodes[0].is_managed());
+}
+
+#[test]
+fn a_claim_stays_while_others_hold_on_to_its_node_though_the_machine_is_gone() {
+    let fixture =
+        node("n1")
+            .managed("general")
+            .taint("karpenter.sh/disrupted", "", Effect::NoSchedule);
+    let fixture = fixture
+        .phase(ClaimPhase::Initialized)
+        .label(EXCLUDED_FROM_LOAD_BALANCERS, "karpenter");
+    let (mut objects, ..) = cluster().node(fixture).parts();
+    let stamp = Stamp {
+        created: second(0),
+        now: second(60),
+        generation: 1,
+        deleting: true,
+    };
+    let say = |claim: &mut Arc<NodeClaim>, own: &[ConditionType]| {
+        let said: Vec<_> = own.iter().copied().map(DesiredCondition::holds).collect();
+        let conditions = &mut Arc::make_mut(claim).conditions;
+        conditions.say(&said, ConditionType::OF_CLAIMS, &stamp);
+    };
+    let mut claim = Arc::clone(&objects.claims[0]);
+    Arc::make_mut(&mut claim).deleting = Some(second(0));
+    let drained = [ConditionType::Drained, ConditionType::VolumesDetached];
+    say(&mut claim, &drained);
+    objects.claims = vec![Arc::clone(&claim)];
+    let node = Arc::make_mut(&mut objects.nodes[0]);
+    (node.held, node.deleting) = (true, Some(second(0)));
+    let mut node = Arc::clone(&objects.nodes[0]);
+    let (mut world, orders) = World::finding(&objects);
+    assert_eq!(purposes(&orders), [Purpose::Terminate]);
+    let orders = world.answer(&orders[0], Answer::Gone);
+    assert_eq!(purposes(&orders), [Purpose::ReleaseNode]);
+    world.answer(&orders[0], Answer::Nothing);
+    // Ours was not the last finalizer.
+    Arc::make_mut(&mut node).held = false;
+    let orders = world.see(Object::Node(Arc::clone(&node)));
+    assert_eq!(purposes(&orders), [Purpose::MarkTerminating]);
+    world.answer(&orders[0], Answer::Nothing);
+    say(&mut claim, &[ConditionType::InstanceTerminating]);
+    assert_eq!(purposes(&world.see(Object::Claim(claim))), []);
+    let orders = world.miss(Object::Node(node));
+    assert_eq!(purposes(&orders), [Purpose::ReleaseClaim]);
 }
 
 fn sold() -> ClusterFixture {
