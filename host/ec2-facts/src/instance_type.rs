@@ -13,7 +13,7 @@ const TABLE: Table = Table {
     text: include_str!("../tables/instance-types.tsv"),
 };
 
-/// Families whose virtual machines can run others, as EC2's API reference has it (`CpuOptionsRequest`, July 2026).
+/// Families whose virtual machines can run others, as EC2's API reference has it (`CpuOptionsRequest`).
 const NESTED_VIRTUALIZATION: [&str; 6] = ["c8i", "c8i-flex", "m8i", "m8i-flex", "r8i", "r8i-flex"];
 
 /// Processor architecture, in Kubernetes' words.
@@ -116,7 +116,7 @@ pub struct InstanceType {
     /// Hypervisor; bare metal has none.
     pub hypervisor: Option<Hypervisor>,
     /// `true` if instances can run virtual machines of their own where they are launched for it. No list that the table is made of says so: it
-    /// follows [`NESTED_VIRTUALIZATION`].
+    /// follows from the family.
     pub nested_virtualization: bool,
     /// `true` if traffic between such instances is encrypted by the network card.
     pub encryption_in_transit: bool,

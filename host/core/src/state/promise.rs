@@ -236,7 +236,7 @@ impl Promises {
     pub fn awaits_pods(&self, target: &PromisedTarget, cluster: &Cluster, now: Timestamp) -> bool {
         let mut groups = self.groups_on(target).into_iter();
         let comes = |group| candidates(group, cluster, now).next().is_some();
-        groups.any(|group| self.open(target, group, cluster) > 0 && comes(group))
+        groups.any(|group| comes(group) && self.open(target, group, cluster) > 0)
     }
 
     /// How many pods of a group a target still waits for.
