@@ -26,20 +26,20 @@ const AHEAD: Span = Span::from_secs(30 * 60);
 pub struct Outcome {
     /// Claims in the end, as pool, instance type, zone and capacity type, with their number.
     pub claims: BTreeMap<String, usize>,
-    /// Disruption commands in the order in which they began, as reason, number of nodes that went and of those that came in their
-    /// place, and the saving per hour that was predicted.
+    /// Disruption commands, as reason, number of nodes that went and of those that came in their place, and the saving per hour that was
+    /// predicted; ascending as text, since commands that begin within one moment have no order in time.
     pub moves: Vec<String>,
 }
 
 impl Outcome {
-    fn of<'a>(claims: impl Iterator<Item = &'a Arc<NodeClaim>>, mut settled: Vec<Settled>) -> Self {
+    fn of<'a>(claims: impl Iterator<Item = &'a Arc<NodeClaim>>, settled: &[Settled]) -> Self {
         let mut counts = BTreeMap::new();
         for claim in claims {
             *counts.entry(words(claim)).or_default() += 1;
         }
-        settled.retain(|command| command.watched == Span::ZERO);
-        settled.sort_by_key(|command| (command.begun, command.id));
-        let moves = settled.iter().map(|command| {
+        let ended = settled.iter();
+        let ended = ended.filter(|command| command.watched == Span::ZERO);
+        let moves = ended.map(|command| {
             format!(
                 "{}: {} gone, {} came, {}",
                 command.reason.facts().name,
@@ -48,9 +48,11 @@ impl Outcome {
                 command.predicted
             )
         });
+        let mut moves: Vec<String> = moves.collect();
+        moves.sort();
         Self {
             claims: counts,
-            moves: moves.collect(),
+            moves,
         }
     }
 
@@ -111,7 +113,7 @@ pub fn lived(course: &Course) -> Result<Outcome> {
     }
     let engine = listener.engine.context("a recording has a first line")?;
     let claims = &engine.cluster().claims;
-    Ok(Outcome::of(claims.unordered(), listener.settled))
+    Ok(Outcome::of(claims.unordered(), &listener.settled))
 }
 
 /// Plans as the controller does, and keeps what commands came to.
@@ -151,5 +153,5 @@ pub fn simulated(snapshot: &Snapshot, planner: &Planner) -> Outcome {
     run.run_until(snapshot.now + AHEAD);
     let claims: Vec<Arc<NodeClaim>> = run.claims().map(Arc::clone).collect();
     drop(run);
-    Outcome::of(claims.iter(), observed.settled)
+    Outcome::of(claims.iter(), &observed.settled)
 }
