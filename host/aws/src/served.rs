@@ -13,11 +13,10 @@ use plimsoll_core::model::ClassRef;
 use plimsoll_core::requirement::{Operator, Requirement, Requirements, Undefined};
 use plimsoll_ec2_facts::catalogue::{CatalogueSettings, SpotQuotes, UnquotedSpot, Zone};
 use plimsoll_ec2_facts::provider::{CLASS, DOMAIN};
-use plimsoll_ec2_facts::{AllocatableSettings, Listing, NodeRoom, Share, catalogue, class};
+use plimsoll_ec2_facts::{ClassSettings, Listing, NodeRoom, Share, catalogue, class};
 
 use crate::class::family::Family;
 use crate::class::hash;
-use crate::demands::Demands;
 use crate::facts::facts;
 use crate::list_prices;
 use crate::resolve::alias::{ACCELERATORS, GPUS};
@@ -81,8 +80,8 @@ pub struct ServedClass {
     pub family: Family,
     /// The static hash of its specification.
     pub hash: String,
-    /// Settings that the room on its nodes follows from.
-    room: AllocatableSettings,
+    /// Settings that the room on its nodes and the types that it can launch follow from.
+    settings: ClassSettings,
     /// Types as EC2 tells of them, and what is known of others.
     listing: Listing,
     /// Types and offerings that it sells.
@@ -102,25 +101,22 @@ impl ServedClass {
             "no image family: expected spec.amiFamily, or an alias in spec.amiSelectorTerms",
         )?;
         let written = serde_json::to_value(&object).map_err(|error| error.to_string())?;
-        let room = AllocatableSettings {
-            memory_overhead: settings.memory_overhead,
-            reserved_interfaces: settings.reserved_interfaces,
-            ..class::settings(&written)?
-        };
+        let mut own = class::settings(&written)?;
+        own.room.memory_overhead = settings.memory_overhead;
+        own.room.reserved_interfaces = settings.reserved_interfaces;
         let found = object.status.clone().unwrap_or_default();
         let images = found
             .amis
             .iter()
             .map(image)
             .collect::<Result<Vec<_>, _>>()?;
-        let boots = (images.as_slice(), Demands::of(&object.spec, family));
-        let sold = sold(&found, market, room.clone(), boots)?;
+        let sold = sold(&found, market, own.clone(), &images)?;
         Ok(Self {
             hash: hash::hash(&object.spec, family, ca_bundle),
             catalogue: Arc::new(sold),
             object,
             family,
-            room,
+            settings: own,
             listing: market.listing.clone(),
             images,
         })
@@ -155,7 +151,7 @@ impl ServedClass {
     /// Room on a node of a type, as its catalogue was reckoned; `None` where it is not known.
     pub fn room_of(&self, instance_type: &str) -> Option<NodeRoom> {
         let facts = facts_of(&self.listing, instance_type)?;
-        facts.room(&self.room).ok()
+        facts.room(&self.settings.room).ok()
     }
 
     /// Its status.
@@ -178,10 +174,9 @@ impl ServedClass {
     /// The image that a type boots: the first of the status that fits it; `None` where none does, or where the type does not meet what the class
     /// demands, such as a place for the network interfaces that it lists.
     pub fn image_of(&self, instance_type: &InstanceType) -> Option<&str> {
-        let demands = Demands::of(&self.object.spec, self.family);
-        let name = instance_type.name.as_str();
-        let found = image_of(&self.images, instance_type);
-        found.filter(|_| demands.are_met_by(name, facts_of(&self.listing, name)))
+        let facts = facts_of(&self.listing, instance_type.name.as_str());
+        let can_launch = facts.is_some_and(|facts| self.settings.can_launch(facts));
+        image_of(&self.images, instance_type).filter(|_| can_launch)
     }
 
     /// `true` if the image that a type boots is made for accelerators, of whatever kind.
@@ -242,13 +237,13 @@ fn fitting<'i>(
     images.iter().find(fits)
 }
 
-/// The types of the region in those zones of the class's subnets that have them. Those without an image, and those that do not meet
-/// what the class demands, are there and cannot be had.
+/// The types of the region in those zones of the class's subnets that have them. Those without an image, and those that the class cannot
+/// launch, are there and cannot be had.
 fn sold(
     found: &Ec2NodeClassStatus,
     market: &Market,
-    room: AllocatableSettings,
-    (images, demands): (&[(String, Requirements)], Demands<'_>),
+    class: ClassSettings,
+    images: &[(String, Requirements)],
 ) -> Result<Catalogue, String> {
     let zones: BTreeSet<Zone> = found.subnets.iter().map(zone).collect();
     if zones.is_empty() {
@@ -256,7 +251,7 @@ fn sold(
     }
     let settings = CatalogueSettings {
         zones: Some(zones.into_iter().collect()),
-        allocatable: room,
+        class,
         listing: market.listing.clone(),
         list_price_age_s: market.list_price_age_s,
         spot_quotes: market.spot.clone().unwrap_or_default(),
@@ -271,9 +266,7 @@ fn sold(
     let listed = listed.with_provider(facts());
     let types = listed.types().iter().map(|own| {
         let mut own = InstanceType::clone(own);
-        let name = own.name.as_str();
-        let are_met = demands.are_met_by(name, facts_of(&market.listing, name));
-        if image_of(images, &own).is_none() || !are_met {
+        if image_of(images, &own).is_none() {
             for offering in &mut own.offerings {
                 offering.available = false;
             }

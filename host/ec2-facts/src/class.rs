@@ -1,4 +1,4 @@
-//! A class of machines on EC2 and the room on its nodes: its kubelet settings, image family and disks.
+//! A class of machines on EC2: the room on its nodes by kubelet settings, image family and disks, and the types that it can launch.
 //!
 //! A setting that cannot be read is an error, never a default: a node planned too large would never come up as planned.
 
@@ -9,13 +9,36 @@ use crate::allocatable::{
     AllocatableSettings, ClassInterfaces, Eviction, ImageFamily, InstanceStorePolicy,
     ReservedSetting,
 };
+use crate::demands::Demands;
+use crate::instance_type::InstanceType;
 use crate::share::Share;
 
 /// Millionths in one percent.
 const PER_PERCENT: f64 = 10_000.0;
 
+/// Family of the first Arm generation, for which AL2023 has no images.
+const TOO_OLD_FOR_AL2023: &str = "a1";
+
+/// All that a class decides of what is sold to its pools.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClassSettings {
+    /// Settings that the room on its nodes follows from.
+    pub room: AllocatableSettings,
+    /// Demands on the hardware of its instances.
+    pub demands: Demands,
+}
+
+impl ClassSettings {
+    /// `true` for a type that its image family boots and that meets its demands.
+    pub fn can_launch(&self, facts: &InstanceType) -> bool {
+        let is_too_old =
+            self.room.family == ImageFamily::Al2023 && facts.family() == TOO_OLD_FOR_AL2023;
+        !is_too_old && self.demands.are_met_by(facts)
+    }
+}
+
 /// The settings of an EC2NodeClass as it is written, or a sentence about the field that cannot be read.
-pub fn settings(class: &Value) -> Result<AllocatableSettings, String> {
+pub fn settings(class: &Value) -> Result<ClassSettings, String> {
     let null = Value::Null;
     let spec = class.get("spec").unwrap_or(&null);
     let kubelet = spec.get("kubelet").unwrap_or(&null);
@@ -23,7 +46,7 @@ pub fn settings(class: &Value) -> Result<AllocatableSettings, String> {
     let default = AllocatableSettings::default();
     let hard = |signal: &str| eviction(kubelet, signal);
     let is_joined = spec.get("instanceStorePolicy").and_then(Value::as_str) == Some("RAID0");
-    Ok(AllocatableSettings {
+    let room = AllocatableSettings {
         family,
         max_pods: count(kubelet, "maxPods")?,
         pods_per_core: count(kubelet, "podsPerCore")?,
@@ -40,7 +63,9 @@ pub fn settings(class: &Value) -> Result<AllocatableSettings, String> {
         },
         node_volumes: node_volumes(spec),
         ..default
-    })
+    };
+    let demands = Demands::of(spec);
+    Ok(ClassSettings { room, demands })
 }
 
 /// EBS volumes that nodes boot with, where the class lists them.

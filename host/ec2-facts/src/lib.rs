@@ -9,6 +9,7 @@ pub mod allocatable;
 pub mod attach;
 pub mod catalogue;
 pub mod class;
+mod demands;
 pub mod holes;
 pub mod instance_type;
 pub mod labels;
@@ -22,6 +23,7 @@ pub mod zone;
 
 pub use allocatable::{AllocatableError, AllocatableSettings, NodeRoom};
 pub use catalogue::{CatalogueError, CatalogueSettings, Listing, catalogue};
+pub use class::ClassSettings;
 pub use instance_type::{InstanceType, instance_type, instance_types};
 pub use price::{Currency, ListPrice, PriceError, Region, region, regions};
 pub use provider::provider;

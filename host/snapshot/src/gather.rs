@@ -13,7 +13,7 @@ use plimsoll_core::labels;
 use plimsoll_core::model::{self, Volumes};
 use plimsoll_core::snapshot::Objects;
 use plimsoll_core::time::Timestamp;
-use plimsoll_ec2_facts::AllocatableSettings;
+use plimsoll_ec2_facts::ClassSettings;
 use plimsoll_ec2_facts::provider::{CLASS, DOMAIN};
 use serde_json::{Map, Value};
 
@@ -53,7 +53,7 @@ pub(crate) struct Gatherer {
     /// Remarks by what they say, with the first object and how many there are.
     remarks: BTreeMap<(Severity, String, String), (String, usize)>,
     /// Settings of nodes by the name of their class.
-    pub(crate) classes: BTreeMap<String, AllocatableSettings>,
+    pub(crate) classes: BTreeMap<String, ClassSettings>,
     /// Node classes of which not all is well.
     pub(crate) node_classes: Vec<NodeClassEntry>,
     /// Objects of kinds that are looked at without being kept.

@@ -8,6 +8,7 @@ use plimsoll_core::resources::ResourceName;
 use plimsoll_core::snapshot::{ChurnGuards, Guards, RunawayGuards};
 use plimsoll_core::time::Span;
 use plimsoll_core::units::PricePerHour;
+use plimsoll_snapshot::write::{CatalogueText, Format, write};
 use plimsoll_snapshot::{Limits, Loaded, Note, read};
 
 const SHOP: &str = include_str!("data/shop.yaml");
@@ -329,6 +330,31 @@ fn every_pool_has_the_catalogue_of_its_own_class() {
     let default = default.allocatable(&default.offerings[0]);
     let default = default.get(&ResourceName::Memory) >> 20;
     assert_eq!(default - memory("many"), 512, "100Mi are kept without it");
+}
+
+#[test]
+fn a_class_sells_no_types_that_it_cannot_launch() {
+    let nested = "cpuOptions: {nestedVirtualization: enabled}";
+    let text = two_classes("", "").replacen("kubelet: {}", nested, 1);
+    let loaded = load(&text);
+    let mut written = Vec::new();
+    let (inline, format) = (CatalogueText::Inline, Format::Json);
+    write(&loaded.snapshot, (&[], &[]), &inline, format, &mut written).expect("memory takes it");
+    let again = load(std::str::from_utf8(&written).expect("text"));
+    for (snapshot, pool, name, expected) in [
+        (&loaded.snapshot, "few", "m8i-flex.large", true),
+        (&loaded.snapshot, "few", "m7i.large", false),
+        (&loaded.snapshot, "many", "m7i.large", true),
+        (&loaded.snapshot, "many", "a1.large", false),
+        (&again.snapshot, "few", "m7i.large", false),
+        (&again.snapshot, "many", "m7i.large", true),
+    ] {
+        let class = &snapshot.pool(pool).expect("the pool is there").class;
+        let listed = snapshot.catalogues.of(class).get(name);
+        let mut offerings = listed.iter().flat_map(|listed| &listed.offerings);
+        let is_sold = offerings.any(|offering| offering.available);
+        assert_eq!(is_sold, expected, "{pool} {name}");
+    }
 }
 
 #[test]

@@ -9,9 +9,10 @@ use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::fixed_hash::hash_of;
 use plimsoll_core::quantity::parse_units;
 
-use crate::interfaces::EFA_ONLY;
 use crate::user_data::IpFamily;
 
+/// Kind of interfaces that have no address.
+const EFA_ONLY: &str = "efa-only";
 /// Begin of the names of templates; the hash of their content follows.
 const NAME: &str = "karpenter.k8s.aws/";
 const GIB: i64 = 1 << 30;

@@ -1,7 +1,7 @@
 //! From facts to the core's catalogue: every priced type of a region, with an offering per zone and capacity type.
 //!
 //! Types, their zones and prices are those of the tables, or of a [`Listing`] that was handed in. A type without a price in the region, that no
-//! zone has, or whose room cannot be computed, is left out, and [`left_out`] says why. Offerings are in the order of zone and capacity type. A type that the class's image family cannot boot keeps its offerings, marked unavailable.
+//! zone has, or whose room cannot be computed, is left out, and [`left_out`] says why. Offerings are in the order of zone and capacity type. A type that the class cannot launch keeps its offerings, marked unavailable.
 
 mod listing;
 mod requirements;
@@ -21,7 +21,7 @@ use plimsoll_core::requirement::Requirement;
 use plimsoll_core::units::PricePerHour;
 
 use self::requirements::RequirementsOfTypes;
-use crate::allocatable::{AllocatableError, AllocatableSettings, ImageFamily};
+use crate::allocatable::{AllocatableError, AllocatableSettings};
 use crate::attach::EBS_DRIVER;
 use crate::instance_type::{InstanceType, instance_types};
 use crate::price::{ExchangeRate, Region, region};
@@ -160,7 +160,7 @@ impl<'a> Market<'a> {
     ) -> Result<CoreType, LeftOut> {
         let facts = known.facts;
         let on_demand = self.prices.of(facts.name).ok_or(LeftOut::NoPrice)?;
-        let room = facts.room(&self.settings.allocatable);
+        let room = facts.room(&self.settings.class.room);
         let room =
             room.map_err(|AllocatableError::NoNetworkLimits { .. }| LeftOut::NoNetworkLimits)?;
         let offerings = self.offerings(known, on_demand);
@@ -174,7 +174,7 @@ impl<'a> Market<'a> {
             capacity: room.capacity,
             overhead,
             offerings,
-            attach_limits: attach_limits(facts, &self.settings.allocatable),
+            attach_limits: attach_limits(facts, &self.settings.class.room),
         })
     }
 
@@ -182,7 +182,7 @@ impl<'a> Market<'a> {
         let (settings, facts) = (self.settings, known.facts);
         let (wanted, had) = (settings.capacity_types, known.capacity_types);
         let family = facts.family();
-        let available = boots(settings.allocatable.family, family);
+        let available = settings.class.can_launch(facts);
         let mut offerings = Vec::with_capacity(2 * self.zones.len());
         for (zone, satisfied) in &self.zones {
             if !settings.listing.is_offered(facts.name, zone) {
@@ -220,9 +220,4 @@ fn attach_limits(facts: &InstanceType, settings: &AllocatableSettings) -> BTreeM
 
 fn zone_id(id: &str) -> Requirement {
     Requirement::one_of(LabelKey::from(ZONE_ID), [id])
-}
-
-/// `true` if images of a family run on types of `family`: AL2023 has none for the first Arm generation.
-fn boots(image: ImageFamily, family: &str) -> bool {
-    image != ImageFamily::Al2023 || family != "a1"
 }

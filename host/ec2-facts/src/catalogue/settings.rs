@@ -7,7 +7,7 @@ use plimsoll_core::units::PricePerHour;
 use thiserror::Error;
 
 use super::Listing;
-use crate::allocatable::AllocatableSettings;
+use crate::class::ClassSettings;
 use crate::price::{ExchangeRate, PriceError};
 use crate::spot::SpotModel;
 
@@ -165,8 +165,8 @@ pub struct CatalogueSettings {
     pub spot_model: SpotModel,
     /// How old the list prices are taken to be, in seconds.
     pub list_price_age_s: u32,
-    /// Settings of image and kubelet that capacity and overhead follow from.
-    pub allocatable: AllocatableSettings,
+    /// The class of the nodes: capacity and overhead follow from it, and the types that it cannot launch are not available.
+    pub class: ClassSettings,
 }
 
 impl CatalogueSettings {
@@ -182,7 +182,7 @@ impl CatalogueSettings {
             unquoted: UnquotedSpot::default(),
             spot_model: SpotModel::default(),
             list_price_age_s: 0,
-            allocatable: AllocatableSettings::default(),
+            class: ClassSettings::default(),
         }
     }
 

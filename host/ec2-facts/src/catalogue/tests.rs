@@ -5,6 +5,7 @@ mod listing;
 use plimsoll_core::requirement::{Requirements, Undefined};
 
 use super::*;
+use crate::allocatable::ImageFamily;
 use crate::price::ExchangeRate;
 
 fn us_east_1() -> CatalogueSettings {
@@ -74,7 +75,7 @@ fn the_core_computes_the_allocatable_of_the_facts() {
     let catalogue = catalogue(&settings).unwrap();
     for instance_type in catalogue.types() {
         let facts = crate::instance_type(instance_type.name.as_str()).unwrap();
-        let expected = facts.room(&settings.allocatable).unwrap().allocatable();
+        let expected = facts.room(&settings.class.room).unwrap().allocatable();
         assert_eq!(
             instance_type.allocatable(&instance_type.offerings[0]),
             expected,
@@ -258,7 +259,7 @@ fn al2023_cannot_boot_the_first_arm_generation() {
     };
     assert!(!available(&settings, "a1.large"));
     assert!(available(&settings, "m6g.large"));
-    settings.allocatable.family = ImageFamily::Al2;
+    settings.class.room.family = ImageFamily::Al2;
     assert!(available(&settings, "a1.large"));
 }
 

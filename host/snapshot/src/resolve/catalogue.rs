@@ -10,7 +10,7 @@ use plimsoll_core::catalogue::{
 };
 use plimsoll_core::model::ClassRef;
 use plimsoll_core::units::PricePerHour;
-use plimsoll_ec2_facts::AllocatableSettings;
+use plimsoll_ec2_facts::ClassSettings;
 
 use super::{region, types};
 use crate::section::{CatalogueEntry, ClassEntry, PriceEntry, capacity_type, price_above_zero};
@@ -22,11 +22,11 @@ const LIKENESS: f64 = 0.85;
 pub(super) fn catalogues(
     entry: &CatalogueEntry,
     quotes: &[PriceEntry],
-    classes: &BTreeMap<ClassRef, AllocatableSettings>,
+    classes: &BTreeMap<ClassRef, ClassSettings>,
     interner: &mut Interner,
 ) -> Result<Catalogues, String> {
-    let mut made: Vec<(&AllocatableSettings, Arc<Catalogue>)> = Vec::new();
-    let default = AllocatableSettings::default();
+    let mut made: Vec<(&ClassSettings, Arc<Catalogue>)> = Vec::new();
+    let default = ClassSettings::default();
     let mut by_class: BTreeMap<ClassRef, Arc<Catalogue>> = BTreeMap::new();
     let others = Arc::new(of_entry(entry, &default, interner)?);
     made.push((&default, Arc::clone(&others)));
@@ -74,7 +74,7 @@ fn class_of(entry: &ClassEntry, path: &str) -> Result<ClassRef, String> {
 
 fn of_entry(
     entry: &CatalogueEntry,
-    class: &AllocatableSettings,
+    class: &ClassSettings,
     interner: &mut Interner,
 ) -> Result<Catalogue, String> {
     match (&entry.region, &entry.instance_types) {

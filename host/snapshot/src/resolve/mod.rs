@@ -19,7 +19,7 @@ use plimsoll_core::provider::{ClassKind, ProviderFacts};
 use plimsoll_core::snapshot::{Settings, Snapshot};
 use plimsoll_core::time::Timestamp;
 use plimsoll_core::words::shortened;
-use plimsoll_ec2_facts::AllocatableSettings;
+use plimsoll_ec2_facts::ClassSettings;
 use plimsoll_ec2_facts::provider::CLASS;
 use serde_json::{Map, Value};
 
@@ -108,9 +108,9 @@ fn served(catalogues: &Catalogues) -> Arc<Catalogues> {
 /// taken to be as settings are by default.
 fn settings_of_classes(
     pools: &[Arc<NodePool>],
-    known: BTreeMap<String, AllocatableSettings>,
+    known: BTreeMap<String, ClassSettings>,
     notes: &mut Vec<Note>,
-) -> BTreeMap<ClassRef, AllocatableSettings> {
+) -> BTreeMap<ClassRef, ClassSettings> {
     let on_ec2 = pools.iter().map(|pool| &pool.class);
     let on_ec2 = on_ec2.filter(|class| class.kind.as_ref() == CLASS);
     let names: BTreeSet<&str> = on_ec2.map(|class| class.name.as_ref()).collect();
@@ -130,8 +130,8 @@ fn settings_of_classes(
 }
 
 /// `true` if classes change nothing.
-fn is_default(classes: &BTreeMap<ClassRef, AllocatableSettings>) -> bool {
-    let default = AllocatableSettings::default();
+fn is_default(classes: &BTreeMap<ClassRef, ClassSettings>) -> bool {
+    let default = ClassSettings::default();
     classes.values().all(|settings| *settings == default)
 }
 

@@ -9,7 +9,7 @@ use plimsoll_core::model::Node;
 use plimsoll_ec2_facts::catalogue::{CapacityTypes, Zone};
 use plimsoll_ec2_facts::price::ExchangeRate;
 use plimsoll_ec2_facts::zone::assumed_zones;
-use plimsoll_ec2_facts::{AllocatableSettings, CatalogueSettings, SpotModel};
+use plimsoll_ec2_facts::{CatalogueSettings, ClassSettings, SpotModel};
 
 use crate::note::Note;
 use crate::section::{CatalogueEntry, ZoneEntry};
@@ -25,10 +25,10 @@ const MAX_RATE: f64 = 1e6;
 pub(super) fn of_entry(
     region: &str,
     entry: &CatalogueEntry,
-    class: &AllocatableSettings,
+    class: &ClassSettings,
 ) -> Result<Catalogue, String> {
     let mut settings = CatalogueSettings::for_region(region);
-    settings.allocatable = class.clone();
+    settings.class = class.clone();
     if let Some(zones) = &entry.zones {
         settings.zones = Some(zones.iter().map(zone).collect());
     }
