@@ -103,7 +103,7 @@ fn broken(
         }
     }
     if !offering.available {
-        result.push("it is sold out".to_owned());
+        result.push("it is sold out, or its node class cannot launch it".to_owned());
     }
     if let Some(left) = &template.remaining {
         let one = sold.capacity_of(offering).with(ResourceName::Nodes, 1);
