@@ -60,9 +60,9 @@ impl Demands {
     }
 }
 
-/// An interface as it is written; a number that is missing is 0, as the API has it by default, and one out of all ranges has no place anywhere.
+/// An interface as it is written. A number that is missing or out of range, which validation refuses, has no place anywhere.
 fn interface(written: &Value) -> Interface {
-    let number = |name: &str| written.get(name).map_or(Some(0), Value::as_u64);
+    let number = |name: &str| written.get(name).and_then(Value::as_u64);
     let card = number("networkCardIndex").and_then(|card| usize::try_from(card).ok());
     let device = number("deviceIndex").and_then(|device| u32::try_from(device).ok());
     let kind = written.get("interfaceType").and_then(Value::as_str);
@@ -115,7 +115,7 @@ mod tests {
         for (listed, small, large) in [
             (json!([]), true, true),
             (json!([plain]), true, true),
-            (json!([{"interfaceType": "interface"}]), true, true),
+            (json!([{"interfaceType": "interface"}]), false, false),
             (json!([plain, interface(0, 1, "interface")]), true, true),
             (json!([plain, interface(0, 7, "interface")]), false, true),
             (json!([plain, interface(0, 1, "efa-only")]), false, true),

@@ -24,6 +24,7 @@ pub mod zone;
 pub use allocatable::{AllocatableError, AllocatableSettings, NodeRoom};
 pub use catalogue::{CatalogueError, CatalogueSettings, Listing, catalogue};
 pub use class::ClassSettings;
+pub use demands::Demands;
 pub use instance_type::{InstanceType, instance_type, instance_types};
 pub use price::{Currency, ListPrice, PriceError, Region, region, regions};
 pub use provider::provider;

@@ -41,7 +41,8 @@ pub(crate) fn empty(compiled: &Compiled<'_>, number: usize) -> String {
         .iter()
         .min_by_key(|sold| (sold.capacity.get(&ResourceName::Cpu), sold.name.clone()))
     else {
-        return "all that its requirements allow is sold out, or its node class cannot launch it".to_owned();
+        return "all that its requirements allow is sold out, or its node class cannot launch it"
+            .to_owned();
     };
     match &template.remaining {
         Some(left) => {
