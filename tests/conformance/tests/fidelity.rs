@@ -56,8 +56,10 @@ fn workloads() -> Vec<Value> {
 }
 
 const PODS: usize = 200;
-/// Percents of them that have to land as planned, or sooner.
-const LEAST: usize = 95;
+/// Percents of them that have to land as planned. Without nominations 40 to 60 do.
+const LEAST_AS_PLANNED: u64 = 70;
+/// Percents that have to land as planned or sooner, of those for which a place was planned.
+const LEAST_KEPT: u64 = 95;
 
 /// A node that holds any pod by its size and none by its taint, so that the scheduler tries all pods again whenever it grows.
 fn lure() -> Result<Value> {
@@ -163,11 +165,15 @@ async fn pods_that_wait_land_where_planned_however_often_they_are_tried() -> Res
         dropped > 0,
         "no attempt of the scheduler took a nomination away"
     );
-    // One whose room another took has no place planned for it, and counts for none of these, until the next plan.
-    let kept = usize::try_from(landed.as_planned + landed.sooner)?;
+    // One whose room another took has no place planned for it, and counts for none of these, until the next plan: the later that is,
+    // the busier the machine.
+    let all = u64::try_from(PODS)?;
+    let kept = landed.as_planned + landed.sooner;
+    let counted = kept + landed.elsewhere;
+    let is_kept = kept * 100 >= counted * LEAST_KEPT && counted <= all;
     assert!(
-        kept <= PODS && kept * 100 >= PODS * LEAST,
-        "{kept} of {PODS}: {landed:?}, {dropped} nominations dropped"
+        is_kept && landed.as_planned * 100 >= all * LEAST_AS_PLANNED,
+        "{kept} of {counted} of {PODS}: {landed:?}, {dropped} nominations dropped"
     );
     println!("{landed:?}, {dropped} nominations dropped");
     Ok(())

@@ -154,22 +154,19 @@ async fn a_proxy_breaks_watches_off_and_shows_an_older_view() {
         times: Some(1),
         ..Rule::new(&[Verb::Watch], &[], soon)
     });
-    let everything = WatchParams::default();
-    let events = far.watch(&everything, &version).await.expect("a watch");
+    // The controller manager puts a ConfigMap of its own into every namespace, when it comes to it.
+    let ours = WatchParams::default().fields("metadata.name!=kube-root-ca.crt");
+    let events = far.watch(&ours, &version).await.expect("a watch");
     // The client takes a connection that breaks off for the end of the watch.
     let ended = timeout(PATIENCE, events.boxed().try_collect::<Vec<_>>()).await;
+    let ended = ended.expect("it ends");
     assert!(
-        ended
-            .expect("it ends")
-            .is_ok_and(|events| events.is_empty())
+        matches!(&ended, Ok(events) if events.is_empty()),
+        "{ended:?}"
     );
 
     proxy.show_older_view().await.expect("a version");
-    let mut events = far
-        .watch(&everything, &version)
-        .await
-        .expect("a watch")
-        .boxed();
+    let mut events = far.watch(&ours, &version).await.expect("a watch").boxed();
     make(&near, "second").await.expect("made");
     let names = |any_age: bool| names(&far, any_age);
     assert!(names(false).await.contains(&"second".to_owned()));
