@@ -309,6 +309,23 @@ fn target_in_another_namespace_needs_to_be_named() {
 }
 
 #[test]
+fn term_without_conditions_selects_every_pod_of_its_namespace() {
+    let every = || LabelSelector::all(vec![]);
+    let cluster = market()
+        .node(node("n1").zone(ZONE_1))
+        .pod(pod("old").on("n1"));
+    let near = pod("near").cpu(100).affinity(HOSTNAME).selector(every());
+    let outcome = check(cluster.clone().pod(near));
+    assert_eq!(outcome.place("near").as_deref(), Some("n1"));
+    let apart = pod("apart")
+        .cpu(100)
+        .anti_affinity(HOSTNAME)
+        .selector(every());
+    let outcome = check(cluster.pod(apart));
+    assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1));
+}
+
+#[test]
 fn every_affinity_term_must_hold() {
     let both = follower("web", HOSTNAME, "blue")
         .affinity(HOSTNAME)

@@ -39,6 +39,36 @@ fn missing_selector_does_not_spread() {
     assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1));
 }
 
+#[test]
+fn selector_without_conditions_counts_no_pod() {
+    let every = || LabelSelector::all(vec![]);
+    for key in [HOSTNAME, ZONE] {
+        let pods = pod("web").cpu(100).spread(key, 1).selector(every());
+        let outcome = check(market().pods(pods.replicas(5)));
+        assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1), "{key}");
+    }
+    let revision = pod("web").cpu(100).label("revision", "1");
+    let narrowed = revision
+        .spread(HOSTNAME, 1)
+        .selector(every())
+        .match_label_keys(&["revision"]);
+    let outcome = check(market().pods(narrowed.replicas(3)));
+    assert_eq!(
+        outcome.bought(),
+        3,
+        "a label that is matched is a condition"
+    );
+}
+
+#[test]
+fn key_of_a_constraint_that_counts_no_pod_must_be_on_the_node() {
+    for selector in [LabelSelector::Nothing, LabelSelector::all(vec![])] {
+        let pods = pod("web").cpu(100).spread("unknown", 1).selector(selector);
+        let outcome = check(market().pod(pods));
+        assert_eq!(outcome.unplaced(), 1);
+    }
+}
+
 /// K02.
 #[test]
 fn zones_are_balanced() {

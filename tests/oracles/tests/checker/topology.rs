@@ -119,6 +119,19 @@ fn host_spread_counts_from_nothing() {
 }
 
 #[test]
+fn a_spread_without_conditions_counts_no_pod_and_asks_for_its_key() {
+    let every = || plimsoll_core::model::LabelSelector::all(vec![]);
+    let web = |key: &str| {
+        let pods = pod("web").spread(key, 1).selector(every());
+        zonal().pods(pods.replicas(3)).snapshot()
+    };
+    let together = [("web-0", "n1"), ("web-1", "n1"), ("web-2", "n1")];
+    order(&web(ZONE), &together, &[]);
+    order(&web(HOSTNAME), &together, &[]);
+    order(&web("unknown"), &together[..1], &[Rule::Spread]);
+}
+
+#[test]
 fn soft_spread_is_not_checked() {
     let snapshot = zonal()
         .pods(pod("web").prefers_spread(ZONE, 1).replicas(2))

@@ -177,10 +177,8 @@ impl<'a> Compiler<'a> {
         } else {
             &pod.spec.spread
         };
-        // A missing selector counts no pods: nothing can be skewed.
         let hard = constraints.iter().filter(|constraint| {
             constraint.when_unsatisfiable == WhenUnsatisfiable::DoNotSchedule
-                && constraint.selector != LabelSelector::Nothing
         });
         let spec = &pod.spec;
         Terms {
@@ -201,7 +199,14 @@ impl<'a> Compiler<'a> {
     }
 
     fn spread(&mut self, pod: &Pod, constraint: &SpreadConstraint) -> Spread {
-        let selector = narrowed(pod, &constraint.selector, &constraint.match_label_keys, &[]);
+        let narrowed = narrowed(pod, &constraint.selector, &constraint.match_label_keys, &[]);
+        // A selector that is missing or has no conditions counts no pod; its key must be on the node all the same.
+        let selector = match narrowed {
+            LabelSelector::All(conditions) if !conditions.is_empty() => {
+                LabelSelector::All(conditions)
+            }
+            _ => LabelSelector::Nothing,
+        };
         let own = u32::from(selector.matches(&pod.labels));
         let tails = tails(&daemons::alternatives(&pod.spec));
         let views = tails

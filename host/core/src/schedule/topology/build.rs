@@ -157,11 +157,11 @@ impl Builder {
                 min_domains: constraint.min_domains,
             },
             namespaces: Namespaces::Listed(vec![Arc::clone(&pod.name.namespace)]),
-            selector: constraint.selector.and(own_values(
+            selector: counting(constraint.selector.and(own_values(
                 pod,
                 &constraint.match_label_keys,
                 SelectorOperator::In,
-            )),
+            ))),
             filter: NodeFilter {
                 affinity: (honors(constraint.node_affinity) && restricted)
                     .then(|| (wishes.node_selector().clone(), wishes.required().to_vec())),
@@ -256,6 +256,15 @@ impl Builder {
                 counts.record_existing(model, node, by);
             }
         }
+    }
+}
+
+/// Selector of the pods that a spread constraint counts: the kube-scheduler counts nothing for one without conditions
+/// (`countPodsMatchSelector`), where an affinity term selects every pod.
+fn counting(selector: LabelSelector) -> LabelSelector {
+    match selector {
+        LabelSelector::All(conditions) if conditions.is_empty() => LabelSelector::Nothing,
+        selector => selector,
     }
 }
 
