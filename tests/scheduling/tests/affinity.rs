@@ -4,6 +4,7 @@
 //! for its followers where the first one's zone is open.
 
 use plimsoll_core::model::{LabelSelector, PackingMode};
+use plimsoll_core::time::Timestamp;
 use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::generate::mixed;
 use plimsoll_scheduling_tests::{bare_market, check, market, of_web};
@@ -242,6 +243,18 @@ fn target_stays_off_a_node_without_room_for_its_followers() {
     let price = outcome.under(PackingMode::Price);
     assert_eq!(price.waiting(), [""; 0]);
     assert_eq!(price.place("web"), price.place("target"));
+}
+
+#[test]
+fn followers_join_a_target_that_was_asked_to_go() {
+    let target = pod("target").on("n1");
+    let outcome = check(
+        market()
+            .node(node("n1").zone(ZONE_2).cpu(0))
+            .pod(target.with(|pod| pod.deleting = Some(Timestamp::from_millis(1))))
+            .pods(follower("web", ZONE, "target").replicas(3)),
+    );
+    assert_eq!(outcome.domains(ZONE, "web")[ZONE_2], 3);
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! next batch is placed in the same decision.
 
 use plimsoll_core::model::PackingMode;
+use plimsoll_core::time::Timestamp;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{check, market};
 
@@ -169,6 +170,20 @@ fn host_of_a_running_keeper_is_not_used() {
             .pod(pod("guest").cpu(100)),
     );
     assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1));
+}
+
+#[test]
+fn pod_that_was_asked_to_go_keeps_apart_in_both_directions_until_it_is_gone() {
+    let leaving = |pod: PodFixture| {
+        let world = market().node(node("n1").zone(ZONE_1));
+        world.pod(pod.on("n1").with(|pod| pod.deleting = Some(Timestamp::from_millis(1))))
+    };
+    let avoided = leaving(pod("other")).pod(shy("web", HOSTNAME, "other"));
+    let avoiding = leaving(shy("other", HOSTNAME, "web")).pod(pod("web").cpu(100));
+    for cluster in [avoided, avoiding] {
+        let outcome = check(cluster);
+        assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1));
+    }
 }
 
 #[test]

@@ -307,6 +307,30 @@ fn anti_affinity_holds_both_ways() {
 }
 
 #[test]
+fn pods_asked_to_go_count_for_affinity_and_not_for_spread() {
+    let leaving = |pod: PodFixture| pod.on("n1").with(|pod| pod.deleting = Some(pod.created));
+    let avoided = zonal()
+        .pod(leaving(pod("db")))
+        .pod(pod("web").anti_affinity(HOSTNAME).to("db"));
+    let avoiding = zonal()
+        .pod(leaving(pod("db").anti_affinity(HOSTNAME).to("web")))
+        .pod(pod("web"));
+    for world in [avoided, avoiding] {
+        let snapshot = world.snapshot();
+        order(&snapshot, &[("web", "n1")], &[Rule::AntiAffinity]);
+        order(&snapshot, &[("web", "n2")], &[]);
+    }
+    let followed = zonal()
+        .pod(leaving(pod("db")))
+        .pod(pod("web").affinity(ZONE).to("db"));
+    order(&followed.snapshot(), &[("web", "n1")], &[]);
+    let crowded = zonal()
+        .pod(leaving(pod("db")))
+        .pod(pod("web").only_labels(&[("app", "db")]).spread(ZONE, 1).to("db"));
+    order(&crowded.snapshot(), &[("web", "n1")], &[]);
+}
+
+#[test]
 fn host_anti_affinity_among_replicas() {
     let snapshot = zonal()
         .pods(pod("web").anti_affinity(HOSTNAME).replicas(2))

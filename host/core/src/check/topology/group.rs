@@ -20,6 +20,8 @@ pub(super) enum TermNamespaces {
 pub(super) enum Counted {
     /// The pods that are selected.
     Selected,
+    /// The pods that are selected and were not asked to go.
+    Staying,
     /// The pods whose anti-affinity selects.
     Owners,
 }
@@ -51,8 +53,18 @@ pub(super) struct TermGroupKey {
 }
 
 impl TermGroupKey {
+    /// `true` if it counts pods that are selected, not those whose terms select.
     pub(super) fn counts_pods(&self) -> bool {
-        self.counted == Counted::Selected
+        self.counted != Counted::Owners
+    }
+
+    /// `true` if a pod that is selected counts.
+    pub(super) fn counts(&self, pod: &Pod) -> bool {
+        match self.counted {
+            Counted::Selected => true,
+            Counted::Staying => pod.deleting.is_none(),
+            Counted::Owners => false,
+        }
     }
 
     /// `true` if the selector speaks of this pod.

@@ -4,7 +4,7 @@
 //! Where a claim may turn out in several domains its pods are counted as *possible* in each and *certain* in none. A rule
 //! holds only if it holds however the claims turn out: spread compares the most that a domain may have with the least that
 //! the others have for certain, affinity needs a certain neighbour (one on the same claim will do), anti-affinity refuses a
-//! possible one.
+//! possible one. Pods that were asked to go count for affinity and anti-affinity until they have ended, and for no spread.
 
 mod group;
 mod terms;
@@ -59,7 +59,7 @@ impl<'a> Topology<'a> {
         let mut compiler = Compiler::new(snapshot, shops, hosts);
         let mut terms = BTreeMap::new();
         for (row, pod) in snapshot.pods.iter().enumerate() {
-            if is_planned(row) || (pod.is_active() && !pod.spec.anti_affinity.is_empty()) {
+            if is_planned(row) || (!pod.is_terminal() && !pod.spec.anti_affinity.is_empty()) {
                 let key = TermsKey::of(snapshot, pod);
                 terms
                     .entry(key)
@@ -77,7 +77,7 @@ impl<'a> Topology<'a> {
             selected: BTreeMap::new(),
         };
         for (host, bound) in snapshot.pods_by_node().into_iter().enumerate() {
-            let counts = |row: &usize| snapshot.pods[*row].is_active() && !is_planned(*row);
+            let counts = |row: &usize| !snapshot.pods[*row].is_terminal() && !is_planned(*row);
             for row in bound.into_iter().filter(counts) {
                 topology.record(&snapshot.pods[row], host, hosts.get(host));
             }
@@ -114,7 +114,7 @@ impl<'a> Topology<'a> {
     pub(super) fn record(&mut self, pod: &Pod, row: usize, host: &Host) {
         for group in self.selecting(pod).iter() {
             let group = *group;
-            if !self.groups.get(group).key.counts_pods() {
+            if !self.groups.get(group).key.counts(pod) {
                 continue;
             }
             let domains = self.domains(row, host, &self.groups.get(group).key.topology_key.clone());

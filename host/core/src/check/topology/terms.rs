@@ -254,7 +254,7 @@ impl<'a> Compiler<'a> {
         let namespace = Arc::clone(&pod.name.namespace);
         TermView {
             group: self.groups.intern(TermGroupKey {
-                counted: Counted::Selected,
+                counted: Counted::Staying,
                 topology_key: key.clone(),
                 namespaces: TermNamespaces::These([namespace].into_iter().collect()),
                 selector: selector.clone(),

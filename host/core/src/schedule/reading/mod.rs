@@ -130,16 +130,18 @@ impl<'s> Reading<'s> {
         self.kinds.get_or_init(|| NodeKinds::of(self.snapshot))
     }
 
-    /// Active pods that are bound, by namespace and labels.
+    /// Pods that are bound and have not ended, by namespace and labels.
     pub(crate) fn labelled(&self) -> &[Labelled] {
         let read = || Labelled::all(self.snapshot, &self.bound);
         self.labelled.get_or_init(read)
     }
 
-    /// Rows of active pods that are bound and keep others off by required anti-affinity, ascending.
+    /// Rows of pods that are bound, have not ended, and keep others off by required anti-affinity, ascending. Those asked to go
+    /// keep others off until they are gone.
     pub(crate) fn anti_affine(&self) -> &[usize] {
-        let keeps_off =
-            |pod: &Pod| pod.node.is_some() && !pod.spec.anti_affinity.is_empty() && pod.is_active();
+        let keeps_off = |pod: &Pod| {
+            pod.node.is_some() && !pod.spec.anti_affinity.is_empty() && !pod.is_terminal()
+        };
         self.anti_affine.get_or_init(|| {
             let pods = self.snapshot.pods.iter().enumerate();
             pods.filter(|(_, pod)| keeps_off(pod))

@@ -235,7 +235,10 @@ impl Builder {
         }
         let in_batch = |pod: usize| counted.batch.contains(pod);
         for alike in counted.reading.labelled() {
-            let selecting = self.selecting(&alike.namespace, &alike.labels);
+            let mut selecting = self.selecting(&alike.namespace, &alike.labels);
+            if alike.is_leaving {
+                selecting.retain(|group| !model.is_spread(*group));
+            }
             if selecting.is_empty() {
                 continue;
             }

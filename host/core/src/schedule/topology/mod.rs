@@ -2,7 +2,8 @@
 //!
 //! One [`TopologyGroup`] per distinct constraint, shared by all pods that have it; a group's identity is the whole constraint. Pods
 //! *own* the groups of their own terms, and are *counted* by every group that selects them. Required anti-affinity holds in
-//! both directions: an *inverse* group counts its owners and keeps the pods it selects away from them.
+//! both directions: an *inverse* group counts its owners and keeps the pods it selects away from them. Pods that were asked to go
+//! count for affinity and anti-affinity until they are gone, and not for spread, as in the kube-scheduler.
 //!
 //! [`TopologyModel`] is fixed once built; [`Counts`] changes with every placement.
 
@@ -115,6 +116,14 @@ impl TopologyModel {
     /// `true` if a group keeps the pods that it selects away from its owners.
     pub(crate) fn is_inverse(&self, group: usize) -> bool {
         self.groups[group].identity.rule == TopologyRule::Inverse
+    }
+
+    /// `true` if a group keeps the counts of domains close to each other.
+    pub(crate) fn is_spread(&self, group: usize) -> bool {
+        matches!(
+            self.groups[group].identity.rule,
+            TopologyRule::Spread { .. }
+        )
     }
 
     /// Keys that matter to a pod of these groups (those it owns, is counted by, or keeps others away with), ascending; not that of
