@@ -136,7 +136,7 @@ fn zone_of_a_group_obeys_what_its_pods_require() {
 }
 
 #[test]
-fn disjoint_selectors_begin_a_group_in_each_zone() {
+fn group_begins_no_other_where_its_pods_may_not_join_the_first() {
     let member = |name: &str, zone: &str| {
         pod(name)
             .cpu(100)
@@ -150,7 +150,8 @@ fn disjoint_selectors_begin_a_group_in_each_zone() {
             .pod(member("left", ZONE_1))
             .pod(member("right", ZONE_2)),
     );
-    assert_eq!(outcome.skew(ZONE, "web"), [1, 1]);
+    assert_eq!(outcome.skew(ZONE, "web"), [1]);
+    assert_eq!(outcome.unplaced(), 1);
 }
 
 #[test]
@@ -338,18 +339,48 @@ fn term_without_conditions_selects_every_pod_of_its_namespace() {
     assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1));
 }
 
+/// A pod with two required terms: near the application `blue` on the host, and near the tier `front` in the zone.
+fn near_both() -> PodFixture {
+    follower("web", HOSTNAME, "blue")
+        .affinity(ZONE)
+        .selecting(&[("tier", "front")])
+}
+
 #[test]
-fn every_affinity_term_must_hold() {
-    let both = follower("web", HOSTNAME, "blue")
-        .affinity(HOSTNAME)
-        .to("green");
+fn several_affinity_terms_are_met_by_one_pod_that_matches_all() {
+    let cluster = || market().node(node("n1").zone(ZONE_1).cpu(0));
+    let one_each = cluster()
+        .pod(pod("blue").on("n1"))
+        .pod(pod("front").only_labels(&[("tier", "front")]).on("n1"));
+    let room = || node("n2").zone(ZONE_1);
+    let outcome = check(one_each.node(room()).pod(near_both().with_spec(|spec| {
+        spec.affinity[0].topology_key = ZONE.into();
+    })));
+    assert_eq!((outcome.unplaced(), outcome.bought()), (1, 0));
+    let both = pod("blue").label("tier", "front").cpu(100);
+    let outcome = check(market().pod(both.created(1)).pod(near_both()));
+    assert!(outcome.together(&["blue", "web"]));
+}
+
+#[test]
+fn domains_of_several_keys_may_be_those_of_different_pods() {
+    let both = |name: &str| pod(name).only_labels(&[("app", "blue"), ("tier", "front")]);
+    let rack = |name: &str| node(name).label("rack", "r1");
     let outcome = check(
         market()
-            .pod(pod("blue").cpu(500).select(ZONE, ZONE_1))
-            .pod(pod("green").cpu(500).select(ZONE, ZONE_2))
-            .pod(both),
+            .node(rack("n1").zone(ZONE_1).cpu(0))
+            .node(node("n2").zone(ZONE_2).cpu(0))
+            .node(rack("n3").zone(ZONE_2))
+            .pods([both("first").on("n1"), both("second").on("n2")])
+            .pod(follower("web", "rack", "blue").affinity(ZONE).selecting(&[("tier", "front")])),
     );
-    assert_eq!(outcome.waiting(), ["web"]);
+    assert_eq!(outcome.place("web").as_deref(), Some("n3"));
+}
+
+#[test]
+fn pod_that_matches_one_of_its_terms_alone_begins_nothing() {
+    let outcome = check(market().pod(pod("web").cpu(100).affinity(ZONE).affinity(ZONE).to("db")));
+    assert_eq!(outcome.unplaced(), 1);
 }
 
 #[test]

@@ -47,8 +47,6 @@ pub enum Rule {
     Spread,
     /// Required pod affinity.
     Affinity,
-    /// Remark: a pod begins a new domain although pods it wants to be near run elsewhere; the kube-scheduler will not bind it.
-    AffinityElsewhere,
     /// Required pod anti-affinity, of this pod or of those already there.
     AntiAffinity,
     /// A claim is for a pool that can be used.
@@ -94,10 +92,7 @@ impl Rule {
     pub const fn is_remark(self) -> bool {
         matches!(
             self,
-            Self::CouldBuy
-                | Self::AffinityElsewhere
-                | Self::PoolLimitAtWorst
-                | Self::PoolWeightShared
+            Self::CouldBuy | Self::PoolLimitAtWorst | Self::PoolWeightShared
         )
     }
 
@@ -124,7 +119,6 @@ impl Rule {
             Self::VolumeTopology => "volume topology",
             Self::Spread => "topology spread",
             Self::Affinity => "pod affinity",
-            Self::AffinityElsewhere => "pod affinity as the kube-scheduler reads it",
             Self::AntiAffinity => "pod anti-affinity",
             Self::ClaimPool => "usable pool",
             Self::ClaimTemplate => "pool template",

@@ -8,10 +8,9 @@
 //! differ, the stricter decides, with these notes: the least count of a host-name spread is 0, since an empty host can join at
 //! any time; the least count over other domains includes those that pools can buy though no node is there yet; preferences,
 //! soft spread and `PreferNoSchedule` taints are not checked; required terms that relaxation may have dropped still count as
-//! alternatives of a pod that is placed, while one that waits is held against each step of relaxation by itself; each affinity
-//! term is read by itself, where the kube-scheduler, of a pod with several, counts only pods that match them all. One difference
-//! is a remark ([`Rule::AffinityElsewhere`]): the contract lets a pod begin a new domain when its own selector keeps it from all
-//! inhabited ones; the kube-scheduler does not bind it.
+//! alternatives of a pod that is placed, while one that waits is held against each step of relaxation by itself. Affinity is the
+//! kube-scheduler's: of a pod with several required terms only pods that match them all count, and a pod begins a domain of its own
+//! only while no such pod is in any.
 //!
 //! **Claims.** A claim may turn out as any of its options, and as anything its requirements allow for the types they name.
 //! Every option must serve all pods of the claim; topology must hold however the claims turn out. Prices and capacities are

@@ -6,7 +6,7 @@ use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_oracles::fixture::*;
 
-use crate::{breaks, passes, remarks};
+use crate::{breaks, passes};
 
 /// Three nodes, one in each zone.
 fn zonal() -> ClusterFixture {
@@ -246,7 +246,7 @@ fn affinity_to_oneself_begins_once() {
 }
 
 #[test]
-fn beginning_again_elsewhere_is_only_remarked() {
+fn nothing_begins_again_elsewhere_even_where_its_selector_keeps_it_away() {
     let web = |name: &str, zone: &str| {
         let pod = pod(name).only_labels(&[("app", "web")]).select(ZONE, zone);
         pod.affinity(ZONE).to("web")
@@ -255,8 +255,28 @@ fn beginning_again_elsewhere_is_only_remarked() {
         .pod(web("a", ZONE_1))
         .pod(web("b", ZONE_2))
         .snapshot();
-    let plan = plan(&snapshot).on("a", "n1").on("b", "n2").build();
-    remarks(&snapshot, &plan, &[Rule::AffinityElsewhere]);
+    order(
+        &snapshot,
+        &[("a", "n1"), ("b", "n2")],
+        &[Rule::Affinity],
+    );
+}
+
+#[test]
+fn several_affinity_terms_want_one_pod_that_matches_all() {
+    let near = || {
+        let pod = pod("web").affinity(ZONE).selecting(&[("app", "db")]);
+        pod.affinity(HOSTNAME).selecting(&[("tier", "hot")])
+    };
+    let one_each = zonal()
+        .pod(pod("db").on("n1"))
+        .pod(pod("hot").only_labels(&[("tier", "hot")]).on("n1"))
+        .pod(near());
+    order(&one_each.snapshot(), &[("web", "n1")], &[Rule::Affinity]);
+    let both = pod("db").label("tier", "hot");
+    let snapshot = zonal().pod(both.on("n1")).pod(near()).snapshot();
+    order(&snapshot, &[("web", "n1")], &[]);
+    order(&snapshot, &[("web", "n2")], &[Rule::Affinity]);
 }
 
 #[test]

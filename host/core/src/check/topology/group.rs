@@ -15,6 +15,23 @@ pub(super) enum TermNamespaces {
     These(BTreeSet<Arc<str>>),
 }
 
+/// Pods that a term speaks of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct TermPods {
+    pub(super) namespaces: TermNamespaces,
+    pub(super) selector: LabelSelector,
+}
+
+impl TermPods {
+    pub(super) fn include(&self, pod: &Pod) -> bool {
+        let here = match &self.namespaces {
+            TermNamespaces::All => true,
+            TermNamespaces::These(names) => names.contains(&pod.name.namespace),
+        };
+        here && self.selector.matches(&pod.labels)
+    }
+}
+
 /// Pods that a group counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Counted {
@@ -47,8 +64,8 @@ pub(super) enum Certainty {
 pub(super) struct TermGroupKey {
     pub(super) counted: Counted,
     pub(super) topology_key: LabelKey,
-    pub(super) namespaces: TermNamespaces,
-    pub(super) selector: LabelSelector,
+    /// Terms that speak of a pod together: only one that all of them mean counts.
+    pub(super) meant: BTreeSet<TermPods>,
     pub(super) filter: TermNodeFilter,
 }
 
@@ -67,13 +84,9 @@ impl TermGroupKey {
         }
     }
 
-    /// `true` if the selector speaks of this pod.
+    /// `true` if every term speaks of this pod.
     pub(super) fn selects(&self, pod: &Pod) -> bool {
-        let here = match &self.namespaces {
-            TermNamespaces::All => true,
-            TermNamespaces::These(names) => names.contains(&pod.name.namespace),
-        };
-        here && self.selector.matches(&pod.labels)
+        self.meant.iter().all(|meant| meant.include(pod))
     }
 
     /// Certainty that pods on this place count; `None` where they never do.

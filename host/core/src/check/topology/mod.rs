@@ -67,7 +67,8 @@ impl<'a> Topology<'a> {
             }
         }
         let affinity = terms.values().flat_map(|terms| &terms.affinity);
-        let followed = affinity.map(|term| term.group).collect();
+        let groups = affinity.flat_map(|affinity| &affinity.groups);
+        let followed = groups.map(|(_, group)| *group).collect();
         let mut topology = Self {
             snapshot,
             followed,
@@ -102,8 +103,8 @@ impl<'a> Topology<'a> {
             constraints.find_map(|constraint| this.spread(constraint, row, host, doubt))
         };
         result.extend(spread(self));
-        let mut affinity = terms.affinity.iter();
-        result.extend(affinity.find_map(|term| self.affinity(term, row, host)));
+        let affinity = terms.affinity.as_ref();
+        result.extend(affinity.and_then(|affinity| self.affinity(affinity, row, host)));
         let mut anti_affinity = terms.anti_affinity.iter();
         let kept_away = anti_affinity.find_map(|term| self.anti_affinity(term, row, host));
         result.extend(kept_away.or_else(|| self.kept_away_by_others(pod, row, host)));
@@ -193,37 +194,36 @@ impl<'a> Topology<'a> {
         Some(Breach::new(Rule::Spread, first?, expected))
     }
 
-    fn affinity(&mut self, term: &Affinity, row: usize, host: &Host) -> Option<Breach> {
-        let key = &term.topology_key;
-        let domains = self.domains(row, host, key);
-        let counts = &self.groups.get(term.group).counts;
-        let expected = format!("{key} with a pod that it wants to be near");
-        if domains.iter().any(Option::is_none) || domains.is_empty() {
-            let value = format!("{key} is not known there");
-            return Some(Breach::new(Rule::Affinity, value, expected));
+    /// Required affinity, all terms together: in the domain of every key a pod that all of them mean, or nowhere such a pod and the
+    /// terms mean this one itself.
+    fn affinity(&mut self, affinity: &Affinity, row: usize, host: &Host) -> Option<Breach> {
+        let mut lonely = None;
+        for (key, group) in &affinity.groups {
+            let domains = self.domains(row, host, key);
+            let expected = || format!("{key} with a pod that it wants to be near");
+            if domains.iter().any(Option::is_none) || domains.is_empty() {
+                let value = format!("{key} is not known there");
+                return Some(Breach::new(Rule::Affinity, value, expected()));
+            }
+            let counts = &self.groups.get(*group).counts;
+            let mut domains = domains.iter().flatten();
+            let Some(domain) =
+                domains.find(|domain| counts.certain(domain) == 0 && counts.on_host(row) == 0)
+            else {
+                continue;
+            };
+            let shown = match counts.possible(domain) {
+                0 => format!("{key} {domain} has none"),
+                _ => {
+                    format!("{key} {domain} may have none: the claims there may turn out elsewhere")
+                }
+            };
+            lonely = lonely.or_else(|| Some(Breach::new(Rule::Affinity, shown, expected())));
         }
-        let mut lonely = domains
-            .iter()
-            .flatten()
-            .filter(|domain| counts.certain(domain) == 0 && counts.on_host(row) == 0);
-        let lonely = lonely.next()?;
-        let shown = match counts.possible(lonely) {
-            0 => format!("{key} {lonely} has none"),
-            _ => format!("{key} {lonely} may have none: the claims there may turn out elsewhere"),
-        };
-        if !term.selects_itself || counts.is_empty() {
-            return (!term.selects_itself).then(|| Breach::new(Rule::Affinity, shown, expected));
-        }
-        let elsewhere = term.pod_domains.iter().any(|allowed| {
-            let allows = |domain: &Arc<str>| allowed.as_ref().is_none_or(|a| a.allows(domain));
-            !counts.inhabited().any(allows)
-        });
-        let rule = if elsewhere {
-            Rule::AffinityElsewhere
-        } else {
-            Rule::Affinity
-        };
-        Some(Breach::new(rule, shown, expected))
+        let mut groups = affinity.groups.iter();
+        let is_first = affinity.selects_itself
+            && groups.all(|(_, group)| self.groups.get(*group).counts.is_empty());
+        lonely.filter(|_| !is_first)
     }
 
     fn anti_affinity(&mut self, term: &AntiAffinity, row: usize, host: &Host) -> Option<Breach> {

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::super::daemons;
 use super::super::hosts::Hosts;
 use super::super::market::{self, DomainReach, Shop};
-use super::group::{Counted, TermCounts, TermGroupKey, TermGroups, TermNamespaces, TermNodeFilter};
+use super::group::{
+    Counted, TermCounts, TermGroupKey, TermGroups, TermNamespaces, TermNodeFilter, TermPods,
+};
 use crate::labels::{LabelKey, Labels};
 use crate::model::{
     AffinityTerm, LabelExpression, LabelSelector, NamespaceScope, NodeInclusion, Owner, Pod,
@@ -40,13 +42,13 @@ impl TermsKey {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Terms {
     pub(super) spread: Vec<Spread>,
-    pub(super) affinity: Vec<Affinity>,
+    pub(super) affinity: Option<Affinity>,
     pub(super) anti_affinity: Vec<AntiAffinity>,
 }
 
 impl Terms {
     pub(super) fn is_empty(&self) -> bool {
-        self.spread.is_empty() && self.affinity.is_empty() && self.anti_affinity.is_empty()
+        self.spread.is_empty() && self.affinity.is_none() && self.anti_affinity.is_empty()
     }
 }
 
@@ -73,14 +75,12 @@ pub(super) struct TermView {
     pub(super) known: [BTreeSet<Arc<str>>; 3],
 }
 
-/// A required affinity term.
+/// All required affinity terms of a pod: they are met together, by pods that each of them means.
 #[derive(Clone, Debug)]
 pub(super) struct Affinity {
-    pub(super) topology_key: LabelKey,
-    pub(super) group: usize,
+    /// Topology key of each term, and the group that counts such pods by it.
+    pub(super) groups: Vec<(LabelKey, usize)>,
     pub(super) selects_itself: bool,
-    /// The pod's requirement on the key, for each required term of its node affinity; `None` where the term has none.
-    pub(super) pod_domains: Vec<Option<Requirement>>,
 }
 
 /// A required anti-affinity term.
@@ -185,11 +185,7 @@ impl<'a> Compiler<'a> {
             spread: hard
                 .map(|constraint| self.spread(pod, constraint))
                 .collect(),
-            affinity: spec
-                .affinity
-                .iter()
-                .map(|term| self.affinity(pod, term))
-                .collect(),
+            affinity: self.affinity(pod),
             anti_affinity: spec
                 .anti_affinity
                 .iter()
@@ -256,8 +252,10 @@ impl<'a> Compiler<'a> {
             group: self.groups.intern(TermGroupKey {
                 counted: Counted::Staying,
                 topology_key: key.clone(),
-                namespaces: TermNamespaces::These([namespace].into_iter().collect()),
-                selector: selector.clone(),
+                meant: BTreeSet::from([TermPods {
+                    namespaces: TermNamespaces::These([namespace].into_iter().collect()),
+                    selector: selector.clone(),
+                }]),
                 filter,
             }),
             pod_domains: tail
@@ -297,16 +295,23 @@ impl<'a> Compiler<'a> {
         values
     }
 
-    fn affinity(&mut self, pod: &Pod, term: &AffinityTerm) -> Affinity {
-        let key = self.term_key(pod, term, Counted::Selected);
-        let alternatives = daemons::alternatives(&pod.spec);
-        let of_key = |asked: &Requirements| asked.get(key.topology_key.as_str()).cloned();
-        Affinity {
-            topology_key: key.topology_key.clone(),
-            selects_itself: key.selects(pod),
-            pod_domains: alternatives.iter().map(of_key).collect(),
-            group: self.groups.intern(key),
-        }
+    fn affinity(&mut self, pod: &Pod) -> Option<Affinity> {
+        let terms = &pod.spec.affinity;
+        let meant = terms.iter().map(|term| self.meant(pod, term));
+        let meant: BTreeSet<TermPods> = meant.collect();
+        let mut group = |term: &AffinityTerm| {
+            let row = self.groups.intern(TermGroupKey {
+                counted: Counted::Selected,
+                topology_key: term.topology_key.clone(),
+                meant: meant.clone(),
+                filter: TermNodeFilter::default(),
+            });
+            (term.topology_key.clone(), row)
+        };
+        (!terms.is_empty()).then(|| Affinity {
+            groups: terms.iter().map(&mut group).collect(),
+            selects_itself: meant.iter().all(|meant| meant.include(pod)),
+        })
     }
 
     fn anti_affinity(&mut self, pod: &Pod, term: &AffinityTerm) -> AntiAffinity {
@@ -320,6 +325,16 @@ impl<'a> Compiler<'a> {
     }
 
     fn term_key(&self, pod: &Pod, term: &AffinityTerm, counted: Counted) -> TermGroupKey {
+        TermGroupKey {
+            counted,
+            topology_key: term.topology_key.clone(),
+            meant: BTreeSet::from([self.meant(pod, term)]),
+            filter: TermNodeFilter::default(),
+        }
+    }
+
+    /// The pods that an affinity term of a pod speaks of.
+    fn meant(&self, pod: &Pod, term: &AffinityTerm) -> TermPods {
         let own = || Arc::clone(&pod.name.namespace);
         let namespaces = match &term.namespaces {
             NamespaceScope::Own => TermNamespaces::These([own()].into_iter().collect()),
@@ -334,12 +349,9 @@ impl<'a> Compiler<'a> {
             }
         };
         let (with, without) = (&term.match_label_keys, &term.mismatch_label_keys);
-        TermGroupKey {
-            counted,
-            topology_key: term.topology_key.clone(),
+        TermPods {
             namespaces,
             selector: narrowed(pod, &term.selector, with, without),
-            filter: TermNodeFilter::default(),
         }
     }
 }

@@ -119,12 +119,14 @@ impl<'a> Wishes<'a> {
         &self.spread
     }
 
-    /// Affinity terms that hold: required, then preferred.
-    pub(crate) fn affinity(&self) -> impl Iterator<Item = &'a AffinityTerm> + '_ {
-        self.spec
-            .affinity
-            .iter()
-            .chain(self.affinity.iter().map(|preferred| &preferred.term))
+    /// Required affinity terms, which are met together.
+    pub(crate) fn required_affinity(&self) -> &'a [AffinityTerm] {
+        &self.spec.affinity
+    }
+
+    /// Preferred affinity terms that hold, each met by itself.
+    pub(crate) fn preferred_affinity(&self) -> impl Iterator<Item = &'a AffinityTerm> + '_ {
+        self.affinity.iter().map(|preferred| &preferred.term)
     }
 
     /// Anti-affinity terms that hold: required, then preferred.

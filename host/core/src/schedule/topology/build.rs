@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{
-    CountedBy, Counts, Identity, Namespaces, NodeFilter, TopologyGroup, TopologyKey, TopologyModel,
+    CountedBy, Counts, Identity, Namespaces, NodeFilter, Selection, TopologyGroup, TopologyKey, TopologyModel,
     TopologyRule,
 };
 use crate::bits::Bits;
@@ -60,18 +60,34 @@ impl Builder {
             let identity = self.spread_identity(pod, constraint, wishes);
             groups.insert(self.number(identity));
         }
-        let affinity = wishes.affinity().map(|term| (term, TopologyRule::Affinity));
-        for (term, rule) in affinity.chain(
-            wishes
-                .anti_affinity()
-                .map(|term| (term, TopologyRule::AntiAffinity)),
-        ) {
-            let identity = self.term_identity(snapshot, pod, term, rule);
+        groups.extend(self.affinity(snapshot, pod, wishes.required_affinity()));
+        for term in wishes.preferred_affinity() {
+            groups.extend(self.affinity(snapshot, pod, std::slice::from_ref(term)));
+        }
+        for term in wishes.anti_affinity() {
+            let identity = self.term_identity(snapshot, pod, term, TopologyRule::AntiAffinity);
             groups.insert(self.number(identity));
         }
         Owned {
             groups: groups.into_iter().collect(),
         }
+    }
+
+    /// One group for each topology key of affinity terms that are met together: a pod counts only if all of them select it
+    /// (`podMatchesAllAffinityTerms`), and then in its domain of every key.
+    fn affinity(&mut self, snapshot: &Snapshot, pod: &Pod, terms: &[AffinityTerm]) -> Vec<usize> {
+        let selections = terms.iter().map(|term| selection(snapshot, pod, term));
+        let selections: BTreeSet<Selection> = selections.collect();
+        let of_term = |term: &AffinityTerm| {
+            let identity = Identity {
+                key: self.key(&term.topology_key),
+                rule: TopologyRule::Affinity,
+                selections: selections.iter().cloned().collect(),
+                filter: NodeFilter::default(),
+            };
+            self.number(identity)
+        };
+        terms.iter().map(of_term).collect()
     }
 
     /// The inverse groups of a pod's required anti-affinity, which hold for others as long as it runs.
@@ -133,7 +149,7 @@ impl Builder {
             return *known;
         }
         let number = self.identities.len();
-        match first_equality(&identity.selector) {
+        match first_equality(&identity.selections) {
             Some(equality) => self.by_label.entry(equality).or_default().push(number),
             None => self.unkeyed.push(number),
         }
@@ -156,12 +172,14 @@ impl Builder {
                 max_skew: constraint.max_skew,
                 min_domains: constraint.min_domains,
             },
-            namespaces: Namespaces::Listed(vec![Arc::clone(&pod.name.namespace)]),
-            selector: counting(constraint.selector.and(own_values(
-                pod,
-                &constraint.match_label_keys,
-                SelectorOperator::In,
-            ))),
+            selections: vec![Selection {
+                namespaces: Namespaces::Listed(vec![Arc::clone(&pod.name.namespace)]),
+                selector: counting(constraint.selector.and(own_values(
+                    pod,
+                    &constraint.match_label_keys,
+                    SelectorOperator::In,
+                ))),
+            }],
             filter: NodeFilter {
                 affinity: (honors(constraint.node_affinity) && restricted)
                     .then(|| (wishes.node_selector().clone(), wishes.required().to_vec())),
@@ -177,13 +195,10 @@ impl Builder {
         term: &AffinityTerm,
         rule: TopologyRule,
     ) -> Identity {
-        let narrowed = own_values(pod, &term.match_label_keys, SelectorOperator::In);
-        let excluded = own_values(pod, &term.mismatch_label_keys, SelectorOperator::NotIn);
         Identity {
             key: self.key(&term.topology_key),
             rule,
-            namespaces: namespaces(snapshot, pod, &term.namespaces),
-            selector: term.selector.and(narrowed.into_iter().chain(excluded)),
+            selections: vec![selection(snapshot, pod, term)],
             filter: NodeFilter::default(),
         }
     }
@@ -208,7 +223,11 @@ impl Builder {
         let groups = self
             .identities
             .iter()
-            .map(|identity| group(identity, counted, templates, rows, &keys))
+            .zip(targets(&self.identities))
+            .map(|(identity, target)| TopologyGroup {
+                target,
+                ..group(identity, counted, templates, rows, &keys)
+            })
             .collect();
         let mut model = TopologyModel { groups, keys };
         let mut counts = Counts::new(&model, snapshot.nodes.len());
@@ -271,6 +290,16 @@ fn counting(selector: LabelSelector) -> LabelSelector {
     }
 }
 
+/// Pods that an affinity term of a pod selects.
+fn selection(snapshot: &Snapshot, pod: &Pod, term: &AffinityTerm) -> Selection {
+    let narrowed = own_values(pod, &term.match_label_keys, SelectorOperator::In);
+    let excluded = own_values(pod, &term.mismatch_label_keys, SelectorOperator::NotIn);
+    Selection {
+        namespaces: namespaces(snapshot, pod, &term.namespaces),
+        selector: term.selector.and(narrowed.into_iter().chain(excluded)),
+    }
+}
+
 /// The pod's own values of some label keys, as conditions.
 fn own_values(pod: &Pod, keys: &[Arc<str>], operator: SelectorOperator) -> Vec<LabelExpression> {
     let condition = |key: &Arc<str>| {
@@ -307,17 +336,27 @@ fn namespaces(snapshot: &Snapshot, pod: &Pod, scope: &NamespaceScope) -> Namespa
 }
 
 /// A label that every selected pod has, by which to find the group.
-fn first_equality(selector: &LabelSelector) -> Option<(Arc<str>, Arc<str>)> {
-    let LabelSelector::All(conditions) = selector else {
-        return None;
-    };
-    conditions.iter().find_map(|condition| {
-        match (condition.operator, condition.values.as_slice()) {
-            (SelectorOperator::In, [value]) => {
-                Some((Arc::clone(&condition.key), Arc::clone(value)))
-            }
-            _ => None,
-        }
+fn first_equality(selections: &[Selection]) -> Option<(Arc<str>, Arc<str>)> {
+    let conditions = selections.iter().flat_map(|selection| {
+        let LabelSelector::All(conditions) = &selection.selector else {
+            return &[][..];
+        };
+        conditions
+    });
+    let mut conditions = conditions.map(|condition| (condition, condition.values.as_slice()));
+    conditions.find_map(|(condition, values)| match (condition.operator, values) {
+        (SelectorOperator::In, [value]) => Some((Arc::clone(&condition.key), Arc::clone(value))),
+        _ => None,
+    })
+}
+
+/// By identity: number of the pods that affinity is to, the same for the same selections; `None` for other rules.
+fn targets(identities: &[Identity]) -> impl Iterator<Item = Option<usize>> {
+    let mut known: BTreeMap<&[Selection], usize> = BTreeMap::new();
+    identities.iter().map(move |identity| {
+        let next = known.len();
+        let is_affinity = identity.rule == TopologyRule::Affinity;
+        is_affinity.then(|| *known.entry(&identity.selections).or_insert(next))
     })
 }
 
@@ -365,6 +404,7 @@ fn group(
         known,
         nodes,
         rows: counted_rows,
+        target: None,
     }
 }
 

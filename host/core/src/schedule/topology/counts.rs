@@ -201,7 +201,7 @@ impl Counts {
             let Some(at) = view.keys.iter().position(|have| *have == key) else {
                 continue;
             };
-            let open = self.open_domains(&model.groups[*group], *group, view, &view.domains[at]);
+            let open = self.open_domains(model, *group, view, &view.domains[at]);
             result[at].domains.keep(&open);
             if result[at].domains.is_empty() {
                 return None;
@@ -212,11 +212,12 @@ impl Counts {
 
     fn open_domains(
         &self,
-        group: &TopologyGroup,
+        model: &TopologyModel,
         number: usize,
         view: GroupView<'_>,
         pod_domains: &Bits,
     ) -> Bits {
+        let group = &model.groups[number];
         let size = self.tallies[number].len();
         let mut open = Bits::none(size);
         let mut open_where = |condition: &dyn Fn(usize) -> bool| {
@@ -238,15 +239,9 @@ impl Counts {
                 });
             }
             TopologyRule::Affinity => {
-                let taken =
-                    |domain: usize| self.at(number, domain) > 0 && pod_domains.contains(domain);
-                let first = !(0..size).any(taken) && view.selected.binary_search(&number).is_ok();
+                let first = self.is_first_of(model, number, view);
                 open_where(&|domain| {
-                    if first {
-                        pod_domains.contains(domain)
-                    } else {
-                        taken(domain)
-                    }
+                    pod_domains.contains(domain) && (first || self.at(number, domain) > 0)
                 });
             }
             TopologyRule::AntiAffinity | TopologyRule::Inverse => {
@@ -323,15 +318,21 @@ impl Counts {
                     TopologyRule::Spread { max_skew, .. } => {
                         count + u32::from(view.selected.binary_search(group).is_ok()) <= max_skew
                     }
-                    TopologyRule::Affinity => count > 0 || self.is_first_of(*group, view),
+                    TopologyRule::Affinity => count > 0 || self.is_first_of(model, *group, view),
                     TopologyRule::AntiAffinity | TopologyRule::Inverse => count == 0,
                 }
             })
     }
 
-    /// `true` if a pod may begin its own affinity group: it selects itself and no pod of the group is anywhere.
-    fn is_first_of(&self, group: usize, view: GroupView<'_>) -> bool {
-        self.totals[group] == 0 && view.selected.binary_search(&group).is_ok()
+    /// `true` if a pod may begin in a domain of its own: its affinity is to pods such as itself, and none of them is in any domain
+    /// of any key of it, also not where the pod's own selector keeps it from (`satisfyPodAffinity`).
+    fn is_first_of(&self, model: &TopologyModel, group: usize, view: GroupView<'_>) -> bool {
+        if self.totals[group] > 0 || view.selected.binary_search(&group).is_err() {
+            return false;
+        }
+        let target = model.groups[group].target;
+        let mut same = view.owned.iter();
+        same.all(|owned| model.groups[*owned].target != target || self.totals[*owned] == 0)
     }
 
     /// `true` if a pod must join a host on which another pod is.
@@ -339,7 +340,7 @@ impl Counts {
         view.owned.iter().any(|group| {
             model.is_by_host(*group)
                 && model.groups[*group].identity.rule == TopologyRule::Affinity
-                && !self.is_first_of(*group, view)
+                && !self.is_first_of(model, *group, view)
         })
     }
 

@@ -33,7 +33,7 @@ pub(crate) enum TopologyRule {
         /// With fewer domains the smallest count is taken as 0.
         min_domains: Option<u32>,
     },
-    /// Only domains where a selected pod is.
+    /// Only domains where a selected pod is. Required terms of a pod are met together: each by a pod that all of them select.
     Affinity,
     /// Only domains where no selected pod is.
     AntiAffinity,
@@ -48,6 +48,25 @@ pub(crate) enum Namespaces {
     All,
     /// These, sorted.
     Listed(Vec<Arc<str>>),
+}
+
+/// Pods of some namespaces that a selector selects.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Selection {
+    /// Whose pods are selected.
+    pub(crate) namespaces: Namespaces,
+    /// The pods selected.
+    pub(crate) selector: LabelSelector,
+}
+
+impl Selection {
+    fn selects(&self, namespace: &Arc<str>, labels: &Labels) -> bool {
+        let in_scope = match &self.namespaces {
+            Namespaces::All => true,
+            Namespaces::Listed(names) => names.binary_search(namespace).is_ok(),
+        };
+        in_scope && self.selector.matches(labels)
+    }
 }
 
 /// Filter for the nodes whose pods a spread group counts.
@@ -66,10 +85,8 @@ pub(crate) struct Identity {
     pub(crate) key: usize,
     /// Its demand.
     pub(crate) rule: TopologyRule,
-    /// Whose pods are selected.
-    pub(crate) namespaces: Namespaces,
-    /// The pods selected.
-    pub(crate) selector: LabelSelector,
+    /// The pods selected: those that are in every selection. Only affinity has several, sorted, one for each required term.
+    pub(crate) selections: Vec<Selection>,
     /// The nodes counted.
     pub(crate) filter: NodeFilter,
 }
@@ -77,11 +94,8 @@ pub(crate) struct Identity {
 impl Identity {
     /// `true` if a pod of this namespace and these labels is selected.
     pub(crate) fn selects(&self, namespace: &Arc<str>, labels: &Labels) -> bool {
-        let in_scope = match &self.namespaces {
-            Namespaces::All => true,
-            Namespaces::Listed(names) => names.binary_search(namespace).is_ok(),
-        };
-        in_scope && self.selector.matches(labels)
+        let mut selections = self.selections.iter();
+        selections.all(|selection| selection.selects(namespace, labels))
     }
 }
 
@@ -96,6 +110,8 @@ pub(crate) struct TopologyGroup {
     pub(crate) nodes: Option<Bits>,
     /// Rows to buy whose pods count; `None` for all.
     pub(crate) rows: Option<Bits>,
+    /// Number of the pods that affinity is to, the same in groups of the same selections; `None` for other rules.
+    pub(crate) target: Option<usize>,
 }
 
 /// All groups of a decision, and the keys they are about.
