@@ -57,7 +57,7 @@ fn once_found() -> [(&'static str, Shape); 8] {
     };
     [
         (
-            "a pod held back by a sold-out zone may wait",
+            "a sold-out zone holds no pod back",
             Shape::of(
                 859_735_468_917_257_844,
                 [2, 1, 1, 1, 2],
@@ -113,7 +113,7 @@ fn once_found() -> [(&'static str, Shape); 8] {
             ),
         ),
         (
-            "nodes of an alternative that was given up no longer even out a spread",
+            "nodes of an alternative that was given up even out a spread",
             Shape::of(
                 682_079_912_834_885_663,
                 [21, 2, 2, 4, 2],

@@ -300,11 +300,95 @@ fn two_workloads_spread_over_hosts_share_them() {
 }
 
 #[test]
-fn zone_without_an_offering_for_the_pod_is_known_and_holds_the_rest_back() {
+fn zone_in_which_nothing_is_sold_for_the_pod_is_no_domain() {
     let spot = web().select(CAPACITY_TYPE, "spot");
     let outcome = check(market().pods(spot.replicas(4)));
+    assert_eq!(outcome.skew(ZONE, "web"), [2, 2]);
+    assert_eq!(outcome.unplaced(), 0);
+}
+
+#[test]
+fn zone_that_only_the_pool_names_is_no_domain() {
+    let outcome = check(
+        market()
+            .pool(pool("misconfigured").zones(&["zone-nowhere"]))
+            .pods(web().replicas(6)),
+    );
+    assert_eq!(outcome.skew(ZONE, "web"), [2, 2, 2]);
+    assert_eq!(outcome.unplaced(), 0);
+}
+
+#[test]
+fn zone_whose_types_are_too_small_for_the_pod_is_no_domain() {
+    let sold = |name: &str, cpu, zones: &[&str]| instance_type(name).cpu(cpu).zones(zones);
+    let cluster = || {
+        cluster()
+            .sells(sold("large", 4000, &[ZONE_1, ZONE_2]))
+            .sells(sold("small", 1000, &[ZONE_3]))
+            .pool(pool("general"))
+    };
+    let large = || pod("web").cpu(2000).spread(ZONE, 1).replicas(4);
+    let outcome = check(cluster().pods(large()));
+    assert_eq!(outcome.skew(ZONE, "web"), [2, 2]);
+    let there = node("n3").zone(ZONE_3).cpu(0);
+    let outcome = check(cluster().node(there).pods(large()));
+    assert_eq!(outcome.skew(ZONE, "web"), [1, 1], "a node there counts");
+}
+
+#[test]
+fn zone_that_is_sold_out_is_no_domain() {
+    let sold = instance_type("m").zones(&[ZONE_1, ZONE_2]);
+    let out = instance_type("out").sold_out(ZONE_3, OnDemand);
+    let outcome = check(
+        cluster()
+            .sells(sold)
+            .sells(out)
+            .pool(pool("general"))
+            .pods(web().replicas(4)),
+    );
+    assert_eq!(outcome.skew(ZONE, "web"), [2, 2]);
+}
+
+#[test]
+fn pods_of_a_team_are_spread_over_the_zones_of_its_own_pool() {
+    let team = |name: &str, zones: &[&str]| pool(name).label("team", name).zones(zones);
+    let outcome = check(
+        bare_market()
+            .pool(team("a", &[ZONE_1, ZONE_2]))
+            .pool(team("b", &ZONES))
+            .pods(web().select("team", "a").replicas(4)),
+    );
+    assert_eq!(outcome.skew(ZONE, "web"), [2, 2]);
+    assert_eq!(outcome.unplaced(), 0);
+}
+
+#[test]
+fn zone_of_a_node_that_the_plan_buys_for_others_is_a_domain() {
+    let cluster = || {
+        bare_market()
+            .pool(pool("open").zones(&[ZONE_1, ZONE_2]))
+            .pool(
+                pool("closed")
+                    .zones(&[ZONE_3])
+                    .taint("closed", "yes", NoSchedule),
+            )
+            .pods(web().replicas(4))
+    };
+    let outcome = check(cluster());
+    assert_eq!(outcome.skew(ZONE, "web"), [2, 2]);
+    let other = pod("other").tolerates("closed", "yes", NoSchedule);
+    let outcome = check(cluster().pod(other.select(ZONE, ZONE_3)));
     assert_eq!(outcome.skew(ZONE, "web"), [1, 1]);
     assert_eq!(outcome.unplaced(), 2);
+}
+
+#[test]
+fn required_alternatives_that_are_given_up_still_tell_which_domains_count() {
+    let pods = web()
+        .needs(is_in(ZONE, &[ZONE_1]))
+        .or_needs(is_in(ZONE, &[ZONE_2]));
+    let outcome = check(market().pods(pods.replicas(5)));
+    assert_eq!(outcome.skew(ZONE, "web"), [2, 3]);
 }
 
 #[test]

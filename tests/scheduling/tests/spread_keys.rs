@@ -164,14 +164,34 @@ fn custom_label_split_over_two_pools_gives_a_ratio() {
 }
 
 #[test]
-fn zone_of_a_pool_without_any_limit_left_still_counts() {
+fn zone_of_a_pool_without_any_limit_left_is_no_domain() {
     let outcome = check(
         bare_market()
             .pool(pool("open").zones(&[ZONE_1, ZONE_2]))
             .pool(pool("excluded").zones(&[ZONE_3]).limit_cpu(0))
             .pods(web(ZONE).replicas(10)),
     );
-    assert_eq!(outcome.skew(ZONE, "web"), [1, 1]);
+    assert_eq!(outcome.skew(ZONE, "web"), [5, 5]);
+}
+
+#[test]
+fn node_that_lacks_the_key_of_another_constraint_is_no_domain() {
+    let rack = |name: &str, zone| node(name).zone(zone).label("rack", name).cpu(400);
+    let cluster = || {
+        cluster()
+            .node(rack("r1", ZONE_1))
+            .node(rack("r2", ZONE_1))
+            .node(node("bare").zone(ZONE_3))
+    };
+    let both = web(ZONE).spread("rack", 1).replicas(4);
+    let outcome = check(cluster().pods(both));
+    assert_eq!(outcome.skew("rack", "web"), [2, 2]);
+    let one = web(ZONE).select("rack", "r1").ignores_affinity().replicas(4);
+    let outcome = check(cluster().pods(one));
+    assert_eq!(outcome.unplaced(), 3, "without the rack's constraint it is");
+    let soft = web(ZONE).prefers_spread("rack", 1).select("rack", "r1");
+    let outcome = check(cluster().pods(soft.replicas(4)));
+    assert_eq!(outcome.unplaced(), 0, "the selector keeps the bare node out");
 }
 
 #[test]

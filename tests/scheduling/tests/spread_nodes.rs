@@ -34,15 +34,27 @@ fn domains_of_tainted_nodes_count_unless_taints_are_honoured() {
 }
 
 #[test]
-fn domains_of_tainted_pools_count_unless_taints_are_honoured() {
+fn taints_that_only_prefer_to_keep_pods_away_are_honoured_by_no_constraint() {
     let cluster = bare_market()
         .pool(pool("general").label(SHELF, "open"))
-        .pool(
-            pool("tainted")
-                .label(SHELF, "left")
-                .taint("closed", "yes", NoSchedule),
-        );
-    closed_domains_count_unless_taints_are_honoured(&cluster);
+        .node(unscheduled("left").cpu(0).taint("soft", "", PreferNoSchedule));
+    let outcome = check(cluster.pods(shelved().honors_taints().replicas(5)));
+    assert_eq!(outcome.skew(SHELF, "web"), [1]);
+}
+
+#[test]
+fn domains_of_tainted_pools_count_once_a_node_of_them_is_there() {
+    let tainted = pool("tainted")
+        .label(SHELF, "left")
+        .taint("closed", "yes", NoSchedule);
+    let cluster = bare_market()
+        .pool(pool("general").label(SHELF, "open"))
+        .pool(tainted);
+    let outcome = check(cluster.clone().pods(shelved().replicas(5)));
+    assert_eq!(outcome.skew(SHELF, "web"), [5]);
+    let owner = pod("owner").tolerates("closed", "yes", NoSchedule);
+    let there = cluster.pod(owner.select(SHELF, "left"));
+    closed_domains_count_unless_taints_are_honoured(&there);
 }
 
 #[test]
@@ -157,6 +169,17 @@ fn domains_open_again_for_pods_without_the_limit() {
     assert_eq!(outcome.skew(ZONE, "web"), [1, 3, 3]);
     let outcome = outcome.then(wide("wider").replicas(5));
     assert_eq!(outcome.skew(ZONE, "web"), [4, 4, 4]);
+}
+
+#[test]
+fn zones_outside_the_selector_count_if_affinity_is_ignored() {
+    let full = |zone| node(zone).zone(zone).cpu(0);
+    let cluster = market().node(full(ZONE_1)).node(full(ZONE_2));
+    let pods = web().select(ZONE, ZONE_1);
+    let outcome = check(cluster.clone().pods(pods.replicas(3)));
+    assert_eq!(outcome.unplaced(), 0);
+    let outcome = check(cluster.pods(pods.ignores_affinity().replicas(3)));
+    assert_eq!(outcome.skew(ZONE, "web"), [1]);
 }
 
 #[test]

@@ -72,17 +72,17 @@ pub(super) fn first_met(host: &Host, pod: &Pod) -> Option<usize> {
     alternatives.iter().position(|asked| meets(host, asked))
 }
 
-/// The required alternatives of a pod, by position, that a place satisfies and under which the pod is tried whatever it wishes
-/// for: all but the last are given up before any preference is.
-pub(super) fn met_without_preferences(snapshot: &Snapshot, host: &Host, pod: &Pod) -> Vec<usize> {
+/// `true` if a place satisfies a required alternative of a pod under which the pod is tried whatever it wishes for: all but the
+/// last are given up before any preference is.
+pub(super) fn is_met_without_preferences(snapshot: &Snapshot, host: &Host, pod: &Pod) -> bool {
     let alternatives = daemons::alternatives(&pod.spec);
     let given_up = if has_preferences(snapshot, pod) {
         alternatives.len() - 1
     } else {
         0
     };
-    let tried = given_up..alternatives.len();
-    tried.filter(|at| meets(host, &alternatives[*at])).collect()
+    let mut tried = alternatives[given_up..].iter();
+    tried.any(|asked| meets(host, asked))
 }
 
 fn meets(host: &Host, asked: &Requirements) -> bool {
@@ -91,7 +91,7 @@ fn meets(host: &Host, asked: &Requirements) -> bool {
 }
 
 /// Requirements of a node once it satisfies `asked` too; `None` where it cannot.
-fn narrowed(
+pub(super) fn narrowed(
     snapshot: &Snapshot,
     node: &Requirements,
     asked: &Requirements,
@@ -118,7 +118,8 @@ fn sells(snapshot: &Snapshot, shop: &Shop, node: &Requirements, pod: &Pod) -> bo
     !types.is_empty() && (!strict || minima.into_iter().all(|(key, least)| enough(key, least)))
 }
 
-fn fits(snapshot: &Snapshot, shop: &Shop, node: &Requirements, pod: &Pod, sold: &Sold) -> bool {
+/// `true` if an offering of a pool agrees with requirements of a node and holds a pod beside the daemons there.
+pub(super) fn fits(snapshot: &Snapshot, shop: &Shop, node: &Requirements, pod: &Pod, sold: &Sold) -> bool {
     let well_known = |key: &LabelKey| snapshot.catalogues.is_well_known(key);
     let offering = sold.offering().node_requirements(&sold.provider);
     let allowed = sold

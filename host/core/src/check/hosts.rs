@@ -60,6 +60,11 @@ impl Hosts {
         &mut self.all[row]
     }
 
+    /// Claims of the plan.
+    pub(super) fn planned(&self) -> &[Host] {
+        &self.all[self.nodes..]
+    }
+
     /// Rows of nodes and claims of the snapshot.
     pub(super) fn existing(&self) -> std::ops::Range<usize> {
         0..self.nodes

@@ -55,9 +55,6 @@ fn sells_reserved(snapshot: &Snapshot, shops: &[Shop]) -> bool {
 }
 
 /// For a pod said to fit nowhere: a node that has room for it after all placements, or a pool that could buy one.
-///
-/// Of its required alternatives one is given up after the other, and spread then counts no nodes that only those given up
-/// allow: a node is open to it by the counts of the step at which it satisfies what is left.
 pub(super) fn room_left(
     snapshot: &Snapshot,
     shops: &[Shop],
@@ -68,15 +65,10 @@ pub(super) fn room_left(
     for row in hosts.existing() {
         let host = hosts.get(row);
         let is_there = snapshot.nodes[row].node.is_some();
-        let is_open = |alternative| {
-            let doubt = Doubt::Excuses(alternative);
-            topology.breaches(pod, row, host, doubt).is_empty()
-        };
         if is_there
             && placement::breaches(snapshot, pod, host, SoftTaints::Hold).is_empty()
-            && alone::met_without_preferences(snapshot, host, pod)
-                .into_iter()
-                .any(is_open)
+            && alone::is_met_without_preferences(snapshot, host, pod)
+            && topology.breaches(pod, row, host, Doubt::Excuses).is_empty()
         {
             let value = format!("{} could take it", host.place);
             return Some(Breach::new(Rule::RoomLeft, value, "a place for it"));

@@ -1,6 +1,7 @@
 //! A decision in three steps, and which of two plans is the better one.
 
 use super::batch::compile::Compiled;
+use super::batch::domains;
 use super::claims::named::Reach;
 use super::fleet::address_rounds::within;
 use super::fleet::draft::{self, DraftPlan};
@@ -16,6 +17,9 @@ use crate::rank::{COST_CAP, Prices, list_where_allowed};
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
+/// Plans made before every domain that is sold counts.
+const MOST_ATTEMPTS: u32 = 2;
+
 /// Puts every pod on a machine, at the ranking policy's prices or, without them, at list prices.
 pub fn pack<'p, 's>(
     prepared: &'p Prepared<'s>,
@@ -25,9 +29,29 @@ pub fn pack<'p, 's>(
     let compiled = &prepared.compiled;
     let slots = prepared.question_rows();
     let prices = RowPrices::new(compiled, slots.as_deref().zip(answer));
-    let (best, first_fit_cost) = best_of(compiled, &prices, &compiled.all());
-    let best = with_real_pods_first(compiled, &prices, best);
+    let (best, first_fit_cost) = among_all_domains(compiled, &prices);
     Packed::new(prepared, prices, best, first_fit_cost, reach)
+}
+
+/// Plans until spreads have reckoned with every domain that the plan brings about: a node bought for other pods may be the first
+/// in its zone, and what was spread without that zone would be bound no more once it is there. Domains only join, so it ends.
+fn among_all_domains(compiled: &Compiled<'_>, prices: &RowPrices) -> (DraftPlan, PricePerHour) {
+    let mut wider: Option<Compiled<'_>> = None;
+    for attempt in 0.. {
+        let compiled = wider.as_ref().unwrap_or(compiled);
+        let (best, first_fit_cost) = best_of(compiled, prices, &compiled.all());
+        let best = with_real_pods_first(compiled, prices, best);
+        let bought = best.nodes.iter().map(|node| node.row);
+        let unknown = domains::unknown(compiled, bought);
+        if unknown.is_empty() {
+            return (best, first_fit_cost);
+        }
+        wider = Some(compiled.with_domains(match attempt {
+            0..MOST_ATTEMPTS => unknown,
+            _ => domains::unknown_of_all(compiled),
+        }));
+    }
+    unreachable!("no domain is unknown once all are known")
 }
 
 /// The better of both ways to plan these pods of the batch, and the list price of first fit.

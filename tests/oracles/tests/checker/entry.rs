@@ -172,21 +172,22 @@ fn a_pod_does_not_wait_beside_a_node_with_room() {
 }
 
 #[test]
-fn a_pod_may_wait_for_a_zone_where_everything_is_sold_out() {
-    let there = || {
-        cluster()
-            .sells(instance_type("m").sold_out(ZONE_2, OnDemand))
+fn a_pod_may_wait_for_a_zone_in_which_something_is_sold() {
+    let there = |sold: TypeFixture| {
+        let snapshot = cluster()
+            .sells(sold)
+            .pool(pool("zonal").zones(&[ZONE_2]))
             .node(node("n1").zone(ZONE_1))
             .pods(pod("web").spread(ZONE, 1).replicas(2))
+            .snapshot();
+        let first = plan(&snapshot).on("web-0", "n1");
+        let plan = first.waits("web-1", nowhere()).build();
+        (snapshot, plan)
     };
-    let one_waits = |snapshot: &Snapshot| {
-        let first = plan(snapshot).on("web-0", "n1");
-        first.waits("web-1", nowhere()).build()
-    };
-    let zonal = there().pool(pool("zonal").zones(&[ZONE_2])).snapshot();
-    passes(&zonal, &one_waits(&zonal));
-    let without = there().snapshot();
-    breaks(&without, &one_waits(&without), &[Rule::RoomLeft]);
+    let (snapshot, plan) = there(instance_type("m").offered(ZONE_2, OnDemand));
+    passes(&snapshot, &plan);
+    let (snapshot, plan) = there(instance_type("m").sold_out(ZONE_2, OnDemand));
+    breaks(&snapshot, &plan, &[Rule::RoomLeft]);
 }
 
 #[test]
@@ -208,8 +209,8 @@ fn a_pod_may_wait_once_the_alternative_that_let_it_in_is_given_up() {
     };
     let (snapshot, lazy) = waits(["ssd", "hdd"], |web| web);
     breaks(&snapshot, &lazy, &[Rule::RoomLeft]);
-    let (snapshot, right) = waits(["hdd", "ssd"], |web| web);
-    passes(&snapshot, &right);
+    let (snapshot, lazy) = waits(["hdd", "ssd"], |web| web);
+    breaks(&snapshot, &lazy, &[Rule::RoomLeft]);
     let (snapshot, right) = waits(["ssd", "hdd"], |web| {
         web.prefers(1, is_in("disk", &["tape"]))
     });

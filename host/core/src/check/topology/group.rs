@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::super::host::Host;
 use crate::labels::LabelKey;
-use crate::model::{LabelSelector, Pod, Taint, Toleration, first_untolerated};
-use crate::requirement::Requirements;
+use crate::model::{Effect, LabelSelector, Pod, Taint, Toleration, first_untolerated};
+use crate::requirement::{Operator, Requirements, Undefined};
 
 /// Namespaces that a term speaks of.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,9 +46,11 @@ pub(super) enum Counted {
 /// The nodes on which a spread constraint counts pods.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TermNodeFilter {
+    /// Of each of these keys the node must have a value.
+    pub(super) keys: BTreeSet<LabelKey>,
     /// One of these must hold; `None` when node affinity is ignored.
     pub(super) alternatives: Option<Vec<Requirements>>,
-    /// These must cover every taint; `None` when taints are ignored.
+    /// These must cover every taint that keeps pods off; `None` when taints are ignored.
     pub(super) tolerations: Option<Vec<Toleration>>,
 }
 
@@ -98,17 +100,17 @@ impl TermGroupKey {
 impl TermNodeFilter {
     /// Certainty that a place with these taints passes; `None` where it never does.
     pub(super) fn accepts(&self, host: &Host, taints: &[Taint]) -> Option<Certainty> {
-        if let Some(tolerations) = &self.tolerations
-            && first_untolerated(taints, tolerations).is_some()
-        {
+        if !self.tolerates(taints) {
             return None;
         }
-        let Some(alternatives) = &self.alternatives else {
-            return Some(Certainty::Certain);
-        };
         let passes = |way: &&super::super::host::Way| {
-            let mut asked = alternatives.iter();
-            asked.any(|asked| host.first_unmet(way, asked).is_none())
+            let has = |key: &LabelKey| {
+                let value = host.value(way, key.as_str());
+                value.is_some_and(|value| value.operator() == Operator::In)
+            };
+            let meets = |asked: &Requirements| host.first_unmet(way, asked).is_none();
+            let alternatives = self.alternatives.as_ref();
+            self.keys.iter().all(has) && alternatives.is_none_or(|all| all.iter().any(meets))
         };
         let passing = host.ways.iter().filter(passes).count();
         match passing {
@@ -116,6 +118,23 @@ impl TermNodeFilter {
             _ if passing == host.ways.len() => Some(Certainty::Certain),
             _ => Some(Certainty::Possible),
         }
+    }
+
+    /// `true` if a node with these labels and taints passes.
+    pub(super) fn passes(&self, labels: &Requirements, taints: &[Taint]) -> bool {
+        let has = |key: &LabelKey| labels.get(key.as_str()).is_some();
+        let meets = |asked: &Requirements| labels.accepts(asked, Undefined::Refused).is_ok();
+        let alternatives = self.alternatives.as_ref();
+        self.tolerates(taints)
+            && self.keys.iter().all(has)
+            && alternatives.is_none_or(|all| all.iter().any(meets))
+    }
+
+    fn tolerates(&self, taints: &[Taint]) -> bool {
+        let hard = taints.iter().filter(|taint| taint.effect != Effect::PreferNoSchedule);
+        let hard: Vec<Taint> = hard.cloned().collect();
+        let tolerations = self.tolerations.as_ref();
+        tolerations.is_none_or(|own| first_untolerated(&hard, own).is_none())
     }
 }
 

@@ -7,6 +7,7 @@
 //! possible one. Pods that were asked to go count for affinity and anti-affinity until they have ended, and for no spread.
 
 mod group;
+mod reach;
 mod terms;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,26 +21,27 @@ use crate::labels::{HOSTNAME, LabelKey, Labels};
 use crate::model::Pod;
 use crate::snapshot::Snapshot;
 use group::{TermCounts, TermGroup, TermGroups};
-use terms::{Affinity, AntiAffinity, Compiler, Spread, Terms, TermsKey};
+use terms::{Affinity, AntiAffinity, Compiler, Spread, SpreadDomains, Terms, TermsKey};
 
 type Domains = Arc<Vec<Option<Arc<str>>>>;
 /// Namespace and labels: all that a selector sees of a pod.
 type Face = (Arc<str>, Arc<Labels>);
 
-/// Use of the domains of a spread constraint where they are open: zones that pools merely list, zones that are sold out.
+/// Use of domains of which it is open whether a spread compares with them: zones in which the plan might have bought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
-    /// The reading that lets the pod in counts: a placement is wrong only if it is wrong in all of them.
+    /// They do not count: a placement is wrong only if it is wrong without them.
     Forgives,
-    /// The reading that keeps the pod out counts: a pod may wait if one of them keeps it out. Nodes count as they do once all
-    /// required alternatives of the pod before this one, by position, are given up.
-    Excuses(usize),
+    /// They count if they keep the pod out: it may wait.
+    Excuses,
 }
 
 /// All counts of a replay.
 pub(super) struct Topology<'a> {
     snapshot: &'a Snapshot,
     groups: TermGroups,
+    /// Domains that spreads compare, by number.
+    spread_domains: Vec<SpreadDomains>,
     terms: BTreeMap<TermsKey, Arc<Terms>>,
     domains: BTreeMap<(usize, LabelKey), Domains>,
     selected: BTreeMap<Face, Arc<Vec<usize>>>,
@@ -61,18 +63,23 @@ impl<'a> Topology<'a> {
         for (row, pod) in snapshot.pods.iter().enumerate() {
             if is_planned(row) || (!pod.is_terminal() && !pod.spec.anti_affinity.is_empty()) {
                 let key = TermsKey::of(snapshot, pod);
-                terms
+                let terms = terms
                     .entry(key)
                     .or_insert_with(|| Arc::new(compiler.compile(pod)));
+                if is_planned(row) {
+                    compiler.reach(pod, terms);
+                }
             }
         }
         let affinity = terms.values().flat_map(|terms| &terms.affinity);
         let groups = affinity.flat_map(|affinity| &affinity.groups);
         let followed = groups.map(|(_, group)| *group).collect();
+        let (groups, spread_domains) = compiler.finish();
         let mut topology = Self {
             snapshot,
             followed,
-            groups: compiler.finish(),
+            groups,
+            spread_domains,
             terms,
             domains: BTreeMap::new(),
             selected: BTreeMap::new(),
@@ -167,31 +174,22 @@ impl<'a> Topology<'a> {
                 expected,
             ));
         }
-        let views = match doubt {
-            Doubt::Forgives => &constraint.views[..],
-            Doubt::Excuses(alternative) => &constraint.views[alternative..=alternative],
-        };
-        let mut first = None;
-        for view in views {
-            let counts = &self.groups.get(view.group).counts;
-            let reason = if key.as_str() == HOSTNAME {
-                let would_be = counts.on_host(row) + constraint.own;
-                (would_be > constraint.max_skew).then(|| format!("{would_be} on one host"))
-            } else {
-                let skews = view
-                    .known
-                    .iter()
-                    .map(|known| constraint.skew(counts, &domains, known, view));
-                let skew = match doubt {
-                    Doubt::Forgives => skews.min_by_key(|skew| skew.amount),
-                    Doubt::Excuses(_) => skews.max_by_key(|skew| skew.amount),
-                };
-                skew.filter(|skew| skew.amount > i64::from(constraint.max_skew))
-                    .map(|skew| format!("{key} {}", skew.text))
+        let counts = &self.groups.get(constraint.group).counts;
+        let reason = if key.as_str() == HOSTNAME {
+            let would_be = counts.on_host(row) + constraint.own;
+            (would_be > constraint.max_skew).then(|| format!("{would_be} on one host"))
+        } else {
+            let known = &self.spread_domains[constraint.domains];
+            let skew = constraint.skew(counts, &domains, &[&known.certain]);
+            let doubtful = || constraint.skew(counts, &domains, &[&known.certain, &known.possible]);
+            let skew = match doubt {
+                Doubt::Excuses if doubtful().amount > skew.amount => doubtful(),
+                _ => skew,
             };
-            first = first.or(Some(reason?));
-        }
-        Some(Breach::new(Rule::Spread, first?, expected))
+            let is_wrong = skew.amount > i64::from(constraint.max_skew);
+            is_wrong.then(|| format!("{key} {}", skew.text))
+        };
+        Some(Breach::new(Rule::Spread, reason?, expected))
     }
 
     /// Required affinity, all terms together: in the domain of every key a pod that all of them mean, or nowhere such a pod and the

@@ -1,18 +1,21 @@
-//! The terms of one pod, compiled once for all pods that share them: which group each counts, and which domains are known.
+//! The terms of one pod, compiled once for all pods that share them: which group each counts, and the domains that a spread
+//! compares.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::super::daemons;
 use super::super::hosts::Hosts;
-use super::super::market::{self, DomainReach, Shop};
+use super::super::market::Shop;
 use super::group::{
-    Counted, TermCounts, TermGroupKey, TermGroups, TermNamespaces, TermNodeFilter, TermPods,
+    Certainty, Counted, TermCounts, TermGroupKey, TermGroups, TermNamespaces, TermNodeFilter,
+    TermPods,
 };
-use crate::labels::{LabelKey, Labels};
+use super::reach::{Reach, Values};
+use crate::labels::{HOSTNAME, LabelKey, Labels};
 use crate::model::{
     AffinityTerm, LabelExpression, LabelSelector, NamespaceScope, NodeInclusion, Owner, Pod,
-    PodSpec, SelectorOperator, SpreadConstraint, WhenUnsatisfiable, first_untolerated,
+    PodSpec, SelectorOperator, SpreadConstraint, WhenUnsatisfiable,
 };
 use crate::requirement::{Requirement, Requirements};
 use crate::snapshot::Snapshot;
@@ -60,19 +63,18 @@ pub(super) struct Spread {
     pub(super) min_domains: Option<u32>,
     /// 1 when the selector selects the pod itself.
     pub(super) own: u32,
-    /// Readings of the pod's node affinity, of which one must hold: with all required terms, and with each tail of them, as
-    /// relaxation drops terms from the front.
-    pub(super) views: Vec<TermView>,
+    pub(super) group: usize,
+    /// Domains to compare with, by number: those of all pods with the same constraint.
+    pub(super) domains: usize,
 }
 
-/// One reading of a spread constraint.
-#[derive(Clone, Debug)]
-pub(super) struct TermView {
-    pub(super) group: usize,
-    /// The pod's own requirement on the key; `None` where it has none.
-    pub(super) pod_domains: Option<Requirement>,
-    /// Domains to compare with: of nodes and of what pools can bring about, near to far.
-    pub(super) known: [BTreeSet<Arc<str>>; 3],
+/// Domains that pods of one constraint are compared with, beside those that have a counted pod.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SpreadDomains {
+    /// Those of nodes that are there, that the plan buys for certain, or that can be bought for a pod of the constraint.
+    pub(super) certain: Values,
+    /// Those that the plan may have reckoned with as well.
+    pub(super) possible: Values,
 }
 
 /// All required affinity terms of a pod: they are met together, by pods that each of them means.
@@ -101,24 +103,16 @@ pub(super) struct Skew {
 }
 
 impl Spread {
-    /// The largest skew that one more pod may bring about, over the domains it may turn out in.
+    /// The largest skew that one more pod may bring about, over the domains it may turn out in; compared with the counts of
+    /// `known` domains.
     pub(super) fn skew(
         &self,
         counts: &TermCounts,
         domains: &[Option<Arc<str>>],
-        known: &BTreeSet<Arc<str>>,
-        view: &TermView,
+        known: &[&Values],
     ) -> Skew {
-        let allowed = |domain: &&Arc<str>| {
-            view.pod_domains
-                .as_ref()
-                .is_none_or(|allowed| allowed.allows(domain))
-        };
-        let all: BTreeSet<&Arc<str>> = known
-            .iter()
-            .chain(counts.inhabited())
-            .filter(allowed)
-            .collect();
+        let known = known.iter().copied().flatten();
+        let all: BTreeSet<&Arc<str>> = known.chain(counts.inhabited()).collect();
         let few = self
             .min_domains
             .is_some_and(|least| all.len() < usize::try_from(least).unwrap_or(usize::MAX));
@@ -144,30 +138,45 @@ impl Spread {
     }
 }
 
+/// Key of a spread's domains: its group, largest skew and least number of domains.
+type DomainsKey = (usize, u32, Option<u32>);
+
 /// Compiles pods' terms into shared groups.
 pub(super) struct Compiler<'a> {
     snapshot: &'a Snapshot,
-    shops: &'a [Shop],
     hosts: &'a Hosts,
     groups: TermGroups,
-    bought: BTreeMap<(LabelKey, DomainReach), Arc<Vec<market::Domain>>>,
-    nodes: BTreeMap<(LabelKey, TermNodeFilter), BTreeSet<Arc<str>>>,
+    reach: Reach<'a>,
+    domains: Vec<SpreadDomains>,
+    numbers: BTreeMap<DomainsKey, usize>,
 }
 
 impl<'a> Compiler<'a> {
     pub(super) fn new(snapshot: &'a Snapshot, shops: &'a [Shop], hosts: &'a Hosts) -> Self {
         Self {
             snapshot,
-            shops,
             hosts,
             groups: TermGroups::default(),
-            bought: BTreeMap::new(),
-            nodes: BTreeMap::new(),
+            reach: Reach::new(snapshot, shops),
+            domains: Vec::new(),
+            numbers: BTreeMap::new(),
         }
     }
 
-    pub(super) fn finish(self) -> TermGroups {
-        self.groups
+    pub(super) fn finish(self) -> (TermGroups, Vec<SpreadDomains>) {
+        (self.groups, self.domains)
+    }
+
+    /// Lets a pod of the plan bring its domains into those of its constraints: where a node can be bought for it.
+    pub(super) fn reach(&mut self, pod: &Pod, terms: &Terms) {
+        let by_domain = |spread: &&Spread| spread.topology_key.as_str() != HOSTNAME;
+        for spread in terms.spread.iter().filter(by_domain) {
+            let filter = &self.groups.get(spread.group).key.filter;
+            let others: Vec<LabelKey> = filter.keys.iter().cloned().collect();
+            let values = self.reach.of(pod, &spread.topology_key, &others);
+            let known = &mut self.domains[spread.domains].certain;
+            known.extend(values.iter().cloned());
+        }
     }
 
     pub(super) fn compile(&mut self, pod: &Pod) -> Terms {
@@ -180,10 +189,16 @@ impl<'a> Compiler<'a> {
         let hard = constraints.iter().filter(|constraint| {
             constraint.when_unsatisfiable == WhenUnsatisfiable::DoNotSchedule
         });
+        let hard: Vec<&SpreadConstraint> = hard.collect();
+        // Every node has a host name.
+        let keys = hard.iter().map(|constraint| &constraint.topology_key);
+        let keys = keys.filter(|key| key.as_str() != HOSTNAME);
+        let keys: BTreeSet<LabelKey> = keys.cloned().collect();
         let spec = &pod.spec;
         Terms {
             spread: hard
-                .map(|constraint| self.spread(pod, constraint))
+                .into_iter()
+                .map(|constraint| self.spread(pod, constraint, &keys))
                 .collect(),
             affinity: self.affinity(pod),
             anti_affinity: spec
@@ -194,7 +209,13 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn spread(&mut self, pod: &Pod, constraint: &SpreadConstraint) -> Spread {
+    /// A constraint of a pod whose hard constraints have these keys, all of which must be on a node that counts.
+    fn spread(
+        &mut self,
+        pod: &Pod,
+        constraint: &SpreadConstraint,
+        keys: &BTreeSet<LabelKey>,
+    ) -> Spread {
         let narrowed = narrowed(pod, &constraint.selector, &constraint.match_label_keys, &[]);
         // A selector that is missing or has no conditions counts no pod; its key must be on the node all the same.
         let selector = match narrowed {
@@ -204,95 +225,70 @@ impl<'a> Compiler<'a> {
             _ => LabelSelector::Nothing,
         };
         let own = u32::from(selector.matches(&pod.labels));
-        let tails = tails(&daemons::alternatives(&pod.spec));
-        let views = tails
-            .iter()
-            .map(|tail| self.view(pod, constraint, &selector, tail));
-        Spread {
-            topology_key: constraint.topology_key.clone(),
-            max_skew: constraint.max_skew,
-            min_domains: constraint.min_domains,
-            own,
-            views: views.collect(),
-        }
-    }
-
-    fn view(
-        &mut self,
-        pod: &Pod,
-        constraint: &SpreadConstraint,
-        selector: &LabelSelector,
-        tail: &[Requirements],
-    ) -> TermView {
         let key = &constraint.topology_key;
         let honors = |inclusion| inclusion == NodeInclusion::Honor;
         let filter = TermNodeFilter {
-            alternatives: honors(constraint.node_affinity).then(|| tail.to_vec()),
+            keys: keys.clone(),
+            alternatives: honors(constraint.node_affinity)
+                .then(|| daemons::alternatives(&pod.spec)),
             tolerations: honors(constraint.node_taints).then(|| pod.spec.tolerations.clone()),
         };
-        let nodes = self.node_domains(key, &filter);
-        let known = [
-            DomainReach::OnSale,
-            DomainReach::Declared,
-            DomainReach::SoldOut,
-        ]
-        .map(|reach| {
-            let reachable = |domain: &&market::Domain| {
-                let tolerations = filter.tolerations.as_ref();
-                tolerations.is_none_or(|own| first_untolerated(&domain.taints, own).is_none())
-            };
-            let bought = self.bought(key, reach);
-            let values = bought.iter().filter(reachable);
-            let mut known: BTreeSet<Arc<str>> = values.map(|d| Arc::clone(&d.value)).collect();
-            known.extend(nodes.iter().cloned());
-            known
-        });
         let namespace = Arc::clone(&pod.name.namespace);
-        TermView {
-            group: self.groups.intern(TermGroupKey {
-                counted: Counted::Staying,
-                topology_key: key.clone(),
-                meant: BTreeSet::from([TermPods {
-                    namespaces: TermNamespaces::These([namespace].into_iter().collect()),
-                    selector: selector.clone(),
-                }]),
-                filter,
-            }),
-            pod_domains: tail
-                .first()
-                .and_then(|first| first.get(key.as_str()))
-                .cloned(),
-            known,
+        let group = self.groups.intern(TermGroupKey {
+            counted: Counted::Staying,
+            topology_key: key.clone(),
+            meant: BTreeSet::from([TermPods {
+                namespaces: TermNamespaces::These([namespace].into_iter().collect()),
+                selector,
+            }]),
+            filter,
+        });
+        let next = self.domains.len();
+        let numbers = &mut self.numbers;
+        let at = (group, constraint.max_skew, constraint.min_domains);
+        let domains = *numbers.entry(at).or_insert(next);
+        if domains == next {
+            let found = self.domains(&self.groups.get(group).key);
+            self.domains.push(found);
+        }
+        Spread {
+            topology_key: key.clone(),
+            max_skew: constraint.max_skew,
+            min_domains: constraint.min_domains,
+            own,
+            group,
+            domains,
         }
     }
 
-    /// Values of a key that the pools can bring about.
-    fn bought(&mut self, key: &LabelKey, reach: DomainReach) -> Arc<Vec<market::Domain>> {
-        let shops = self.shops;
-        let found = self
-            .bought
-            .entry((key.clone(), reach))
-            .or_insert_with(|| Arc::new(market::domains(shops, key, reach)));
-        Arc::clone(found)
-    }
-
-    /// Values of a key on nodes that are there to stay and pass the filter.
-    fn node_domains(&mut self, key: &LabelKey, filter: &TermNodeFilter) -> BTreeSet<Arc<str>> {
-        let at = (key.clone(), filter.clone());
-        if let Some(found) = self.nodes.get(&at) {
-            return found.clone();
+    /// Values of a spread's key on nodes that are there or on their way, and on those that the plan buys.
+    fn domains(&self, group: &TermGroupKey) -> SpreadDomains {
+        let (key, filter) = (&group.topology_key, &group.filter);
+        let mut result = SpreadDomains::default();
+        if key.as_str() == HOSTNAME {
+            return result;
         }
-        let mut values = BTreeSet::new();
-        for row in self.hosts.existing() {
-            let host = self.hosts.get(row);
-            let node = &self.snapshot.nodes[row];
-            let Some(own) = &node.node else { continue };
-            if !host.is_deleting && filter.accepts(host, &own.taints).is_some() {
-                values.extend(host.domains(key).into_iter().flatten());
+        for node in &self.snapshot.nodes {
+            let labels = Requirements::from_labels(node.certain_labels().as_ref());
+            let taints = node.node.as_ref().map_or(&[][..], |node| &node.taints);
+            let is_coming_or_there = node.node.is_some() || !node.is_deleting();
+            let value = labels.get(key.as_str()).and_then(Requirement::single);
+            if is_coming_or_there && filter.passes(&labels, taints) {
+                result.certain.extend(value.cloned());
             }
         }
-        self.nodes.insert(at, values.clone());
-        values
+        for host in self.hosts.planned() {
+            let values = host.domains(key);
+            let is_certain = filter.accepts(host, &host.taints) == Some(Certainty::Certain);
+            if let [Some(value)] = &values[..]
+                && is_certain
+            {
+                result.certain.insert(Arc::clone(value));
+            }
+            result.possible.extend(values.into_iter().flatten());
+        }
+        result.possible.extend(self.reach.on_sale(key));
+        result
     }
 
     fn affinity(&mut self, pod: &Pod) -> Option<Affinity> {
@@ -354,13 +350,6 @@ impl<'a> Compiler<'a> {
             selector: narrowed(pod, &term.selector, with, without),
         }
     }
-}
-
-/// All alternatives, then all but the first, and so on down to the last alone.
-fn tails(alternatives: &[Requirements]) -> Vec<Vec<Requirements>> {
-    (0..alternatives.len())
-        .map(|from| alternatives[from..].to_vec())
-        .collect()
 }
 
 /// A selector narrowed by the pod's own values of some keys.

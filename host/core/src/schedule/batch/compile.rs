@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::addresses::Addresses;
 use super::alike::Alike;
 use super::attach_slots::AttachSlots;
+use super::domains;
 use super::existing::Existing;
 use super::node_shares::NodeShares;
 use super::pod_group::{Level, PodGroup};
@@ -91,6 +92,15 @@ impl Compiled<'_> {
     pub(crate) fn real_and_spare(&self) -> (Vec<usize>, Vec<usize>) {
         let is_real = |pod: &usize| !self.pods[*pod].is_spare;
         self.all().into_iter().partition(is_real)
+    }
+
+    /// The same batch where spreads know of more domains, given by group.
+    pub(crate) fn with_domains(&self, more: Vec<(usize, usize)>) -> Self {
+        let mut result = self.clone();
+        for (group, domain) in more {
+            result.model.groups[group].known.insert(domain);
+        }
+        result
     }
 
     /// The same batch where nothing heeds the rules between pods that only these pods of it have.
@@ -184,12 +194,13 @@ pub(crate) fn compile_batch<'s>(
         removal: &removal,
         batch: &rows_of(snapshot, &pods),
     };
-    let (model, counts) = builder.finish(counted, &sale.offers, templates, rows);
+    let (mut model, counts) = builder.finish(counted, templates, rows);
     let group_of_key = |key: PodGroupKey| {
         let (shape, wishes) = (&shapes[key.shape], &wishes[key.shape]);
         pod_group(snapshot, templates, rows, &model, &axes, key, shape, wishes)
     };
     let groups: Vec<PodGroup> = keys.into_iter().map(group_of_key).collect();
+    domains::learn(&mut model, &groups, &sale.rows);
     let existing = Existing::of(reading, &removal, &axes, &required);
     let pods = batch_pods(snapshot, &pods, &group_of);
     Compiled {

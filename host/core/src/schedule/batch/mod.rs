@@ -4,6 +4,7 @@ pub(crate) mod addresses;
 pub(crate) mod alike;
 pub(crate) mod attach_slots;
 pub(crate) mod compile;
+pub(crate) mod domains;
 pub(crate) mod existing;
 pub(crate) mod memo;
 pub(crate) mod minimum;

@@ -95,23 +95,13 @@ impl<'a> Wishes<'a> {
         result
     }
 
-    /// The same without the preference; spread counts the domains that these allow.
+    /// The same without the preference; a pod goes to domains that these allow.
     pub(crate) fn strict_requirements(&self) -> Requirements {
         let mut result = self.spec.node_selector.clone();
         if let Some(term) = self.required.first() {
             result.add_all(&term.requirements);
         }
         result
-    }
-
-    /// Every remaining required alternative; one of them must hold on nodes that spread counts.
-    pub(crate) fn required(&self) -> &'a [NodeTerm] {
-        self.required
-    }
-
-    /// The pod's node selector.
-    pub(crate) fn node_selector(&self) -> &'a Requirements {
-        &self.spec.node_selector
     }
 
     /// Spread constraints that hold.

@@ -1,4 +1,4 @@
-//! From pods' terms to groups: identities are collected first, then given domains, filters and counts.
+//! From pods' terms to groups: identities are collected first, then given the nodes that they see and counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,19 +7,18 @@ use super::{
     CountedBy, Counts, Identity, Namespaces, NodeFilter, Selection, TopologyGroup, TopologyKey, TopologyModel,
     TopologyRule,
 };
+use super::scope;
 use crate::bits::Bits;
 use crate::labels::{self, LabelKey, Labels};
 use crate::model::{
     AffinityTerm, LabelExpression, LabelSelector, NamespaceScope, NodeInclusion, Pod,
-    SelectorOperator, SpreadConstraint, first_untolerated,
+    SelectorOperator, SpreadConstraint,
 };
-use crate::requirement::{Requirements, Undefined};
-use crate::schedule::offers::Stock;
 use crate::schedule::offers::rows::Rows;
 use crate::schedule::offers::templates::Template;
 use crate::schedule::pods::relax::Wishes;
 use crate::schedule::reading::Reading;
-use crate::snapshot::{NodeRemoval, Snapshot, StateNode};
+use crate::snapshot::{NodeRemoval, Snapshot};
 
 /// Groups that a pod owns at one step of relaxation, by number, ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -165,7 +164,7 @@ impl Builder {
         wishes: &Wishes<'_>,
     ) -> Identity {
         let honors = |inclusion: NodeInclusion| inclusion == NodeInclusion::Honor;
-        let restricted = !wishes.node_selector().is_empty() || !wishes.required().is_empty();
+        let restricted = !pod.spec.node_selector.is_empty() || !pod.spec.node_required.is_empty();
         Identity {
             key: self.key(&constraint.topology_key),
             rule: TopologyRule::Spread {
@@ -181,11 +180,31 @@ impl Builder {
                 ))),
             }],
             filter: NodeFilter {
-                affinity: (honors(constraint.node_affinity) && restricted)
-                    .then(|| (wishes.node_selector().clone(), wishes.required().to_vec())),
-                tolerations: honors(constraint.node_taints).then(|| wishes.tolerations()),
+                keys: self.other_keys(constraint, wishes),
+                affinity: (honors(constraint.node_affinity) && restricted).then(|| {
+                    let required = pod.spec.node_required.clone();
+                    (pod.spec.node_selector.clone(), required)
+                }),
+                tolerations: honors(constraint.node_taints).then(|| pod.spec.tolerations.clone()),
             },
         }
+    }
+
+    /// Keys that a node must have beside that of a constraint for its pods to count: those of the pod's other constraints of the same
+    /// sort, hard or soft (`nodeLabelsMatchSpreadConstraints`). Every node has a host name, and counts of hosts are compared
+    /// with none.
+    fn other_keys(&mut self, constraint: &SpreadConstraint, wishes: &Wishes<'_>) -> Vec<usize> {
+        if constraint.topology_key.as_str() == labels::HOSTNAME {
+            return Vec::new();
+        }
+        let beside = |other: &&&SpreadConstraint| {
+            other.when_unsatisfiable == constraint.when_unsatisfiable
+                && other.topology_key != constraint.topology_key
+                && other.topology_key.as_str() != labels::HOSTNAME
+        };
+        let others = wishes.spread().iter().filter(beside);
+        let keys: BTreeSet<usize> = others.map(|other| self.key(&other.topology_key)).collect();
+        keys.into_iter().collect()
     }
 
     fn term_identity(
@@ -207,7 +226,6 @@ impl Builder {
     pub(crate) fn finish(
         self,
         counted: CountInputs<'_, '_>,
-        offers: &Stock,
         templates: &[Template],
         rows: &mut Rows,
     ) -> (TopologyModel, Counts) {
@@ -217,7 +235,7 @@ impl Builder {
             .iter()
             .map(|name| match name.as_str() {
                 labels::HOSTNAME => TopologyKey::hosts(name.clone(), snapshot.nodes.len()),
-                _ => TopologyKey::new(name, snapshot, offers, templates, rows),
+                _ => TopologyKey::new(name, snapshot, templates, rows),
             })
             .collect();
         let groups = self
@@ -226,20 +244,12 @@ impl Builder {
             .zip(targets(&self.identities))
             .map(|(identity, target)| TopologyGroup {
                 target,
-                ..group(identity, counted, templates, rows, &keys)
+                ..scope::group(identity, counted, templates, rows, &keys)
             })
             .collect();
-        let mut model = TopologyModel { groups, keys };
+        let model = TopologyModel { groups, keys };
         let mut counts = Counts::new(&model, snapshot.nodes.len());
         self.count_bound(counted, &model, &mut counts);
-        // A domain where a pod counts is known, even when its last node is deleting.
-        for (number, group) in model.groups.iter_mut().enumerate() {
-            if !model.keys[group.identity.key].is_host {
-                counts
-                    .inhabited(number)
-                    .for_each(|domain| group.known.insert(domain));
-            }
-        }
         (model, counts)
     }
 
@@ -358,96 +368,4 @@ fn targets(identities: &[Identity]) -> impl Iterator<Item = Option<usize>> {
         let is_affinity = identity.rule == TopologyRule::Affinity;
         is_affinity.then(|| *known.entry(&identity.selections).or_insert(next))
     })
-}
-
-fn group(
-    identity: &Identity,
-    counted: CountInputs<'_, '_>,
-    templates: &[Template],
-    rows: &mut Rows,
-    keys: &[TopologyKey],
-) -> TopologyGroup {
-    let snapshot = counted.reading.snapshot;
-    let key = &keys[identity.key];
-    let filter = &identity.filter;
-    let unfiltered = *filter == NodeFilter::default();
-    let nodes = (!unfiltered).then(|| {
-        let mut result = Bits::none(snapshot.nodes.len());
-        for (row, node) in snapshot.nodes.iter().enumerate() {
-            if passes(filter, node) {
-                result.insert(row);
-            }
-        }
-        result
-    });
-    let counted_rows = (!unfiltered).then(|| filtered_rows(filter, snapshot, templates, rows));
-    let mut known = Bits::none(key.values.len());
-    for (template, reach) in templates.iter().zip(&key.of_template) {
-        let tolerated =
-            |tolerations: &Vec<_>| first_untolerated(template.taints(), tolerations).is_none();
-        if filter.tolerations.as_ref().is_none_or(tolerated) {
-            known.join(reach);
-        }
-    }
-    if !key.is_host {
-        for (row, node) in snapshot.nodes.iter().enumerate() {
-            let counts = node.node.is_some()
-                && counted.removal.stays(row, node)
-                && nodes.as_ref().is_none_or(|nodes| nodes.contains(row));
-            if counts && key.of_node[row] != super::NO_DOMAIN {
-                known.insert(key.of_node[row]);
-            }
-        }
-    }
-    TopologyGroup {
-        identity: identity.clone(),
-        known,
-        nodes,
-        rows: counted_rows,
-        target: None,
-    }
-}
-
-/// `true` if a node's pods count.
-fn passes(filter: &NodeFilter, node: &StateNode) -> bool {
-    let labels = Requirements::from_labels(node.certain_labels().as_ref());
-    let affine = filter.affinity.as_ref().is_none_or(|(selector, terms)| {
-        let satisfied = |wanted: &Requirements| labels.accepts(wanted, Undefined::Refused).is_ok();
-        satisfied(selector)
-            && (terms.is_empty() || terms.iter().any(|term| satisfied(&term.requirements)))
-    });
-    let raw_taints = node
-        .node
-        .as_ref()
-        .map(|node| node.taints.as_slice())
-        .unwrap_or_default();
-    affine
-        && filter
-            .tolerations
-            .as_ref()
-            .is_none_or(|tolerations| first_untolerated(raw_taints, tolerations).is_none())
-}
-
-/// Rows whose nodes' pods count.
-fn filtered_rows(
-    filter: &NodeFilter,
-    snapshot: &Snapshot,
-    templates: &[Template],
-    rows: &mut Rows,
-) -> Bits {
-    let mut result = match &filter.tolerations {
-        Some(tolerations) => rows.tolerated(templates, tolerations),
-        None => Bits::all(rows.len()),
-    };
-    if let Some((selector, terms)) = &filter.affinity {
-        result.keep(&rows.allowed(snapshot, templates, selector));
-        if !terms.is_empty() {
-            let mut any = Bits::none(rows.len());
-            for term in terms {
-                any.join(&rows.allowed(snapshot, templates, &term.requirements));
-            }
-            result.keep(&any);
-        }
-    }
-    result
 }

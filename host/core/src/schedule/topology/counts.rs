@@ -123,16 +123,7 @@ impl Counts {
         self.nodes + number
     }
 
-    /// Domains in which a group counts some pod.
-    pub(crate) fn inhabited(&self, group: usize) -> impl Iterator<Item = usize> + '_ {
-        let counts = self.tallies[group].iter().enumerate();
-        counts
-            .filter(|(_, count)| **count > 0)
-            .map(|(domain, _)| domain)
-    }
-
-    /// `true` if a spread looks at a domain: one that pods can be given a node in, or that has one of them, as that of a claim whose
-    /// pool no longer sells there.
+    /// `true` if a spread looks at a domain: one of nodes that are there or can be had, or one that has a counted pod.
     fn is_known(&self, group: &TopologyGroup, number: usize, domain: usize) -> bool {
         group.known.contains(domain) || self.at(number, domain) > 0
     }
@@ -231,7 +222,7 @@ impl Counts {
                 min_domains,
             } => {
                 let own = u32::from(view.selected.binary_search(&number).is_ok());
-                let least = self.least(group, number, min_domains, pod_domains);
+                let least = self.least(group, number, min_domains);
                 open_where(&|domain| {
                     self.is_known(group, number, domain)
                         && pod_domains.contains(domain)
@@ -251,19 +242,13 @@ impl Counts {
         open
     }
 
-    /// The smallest count over the domains a pod may use.
-    fn least(
-        &self,
-        group: &TopologyGroup,
-        number: usize,
-        min_domains: Option<u32>,
-        pod_domains: &Bits,
-    ) -> u32 {
+    /// The smallest count over the domains that a group looks at, also where the pod's own labels keep it from some of them: its
+    /// filter tells whether they matter.
+    fn least(&self, group: &TopologyGroup, number: usize, min_domains: Option<u32>) -> u32 {
         let mut least = None;
         let mut domains = 0;
         let all = 0..self.tallies[number].len();
-        let known = all.filter(|domain| self.is_known(group, number, *domain));
-        for domain in known.filter(|domain| pod_domains.contains(*domain)) {
+        for domain in all.filter(|domain| self.is_known(group, number, *domain)) {
             domains += 1;
             let count = self.at(number, domain);
             least = Some(least.map_or(count, |least: u32| least.min(count)));

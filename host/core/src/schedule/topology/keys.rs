@@ -6,7 +6,6 @@ use std::sync::Arc;
 use crate::bits::Bits;
 use crate::labels::{self, LabelKey};
 use crate::requirement::Requirement;
-use crate::schedule::offers::Stock;
 use crate::schedule::offers::rows::Rows;
 use crate::schedule::offers::templates::Template;
 use crate::snapshot::Snapshot;
@@ -29,8 +28,6 @@ pub(crate) struct TopologyKey {
     pub(crate) of_node: Vec<usize>,
     /// Rows by domain.
     pub(crate) rows: Vec<Bits>,
-    /// Domains that each template can reach, whatever is available just now.
-    pub(crate) of_template: Vec<Bits>,
 }
 
 impl TopologyKey {
@@ -42,41 +39,30 @@ impl TopologyKey {
             values: Vec::new(),
             of_node: (0..nodes).collect(),
             rows: Vec::new(),
-            of_template: Vec::new(),
         }
     }
 
-    /// Collects the domains of a label from pools, rows and nodes.
+    /// Collects the domains of a label from rows and nodes.
     pub(crate) fn new(
         name: &LabelKey,
         snapshot: &Snapshot,
-        offers: &Stock,
         templates: &[Template],
         rows: &Rows,
     ) -> Self {
-        let reach: Vec<BTreeSet<Arc<str>>> = (0..templates.len())
-            .map(|number| offers.reachable(templates, number, name))
-            .collect();
         let row_values = row_values(snapshot, templates, rows, name);
         let node_values: Vec<Option<Arc<str>>> = snapshot
             .nodes
             .iter()
             .map(|node| value_of(&node.certain_labels(), name))
             .collect();
-        let mut values: BTreeSet<Arc<str>> = reach.iter().flatten().cloned().collect();
-        values.extend(row_values.iter().chain(&node_values).flatten().cloned());
+        let values = row_values.iter().chain(&node_values).flatten();
+        let values: BTreeSet<Arc<str>> = values.cloned().collect();
         let values: Vec<Arc<str>> = values.into_iter().collect();
         let domain = |value: &Arc<str>| values.binary_search(value).unwrap_or(NO_DOMAIN);
         let mut bits = vec![Bits::none(rows.len()); values.len()];
         for (row, value) in row_values.iter().enumerate() {
             if let Some(value) = value {
                 bits[domain(value)].insert(row);
-            }
-        }
-        let mut of_template = vec![Bits::none(values.len()); templates.len()];
-        for (known, reach) in of_template.iter_mut().zip(&reach) {
-            for value in reach {
-                known.insert(domain(value));
             }
         }
         Self {
@@ -87,7 +73,6 @@ impl TopologyKey {
                 .map(|value| value.as_ref().map_or(NO_DOMAIN, domain))
                 .collect(),
             rows: bits,
-            of_template,
             values,
         }
     }

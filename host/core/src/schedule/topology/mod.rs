@@ -10,6 +10,7 @@
 mod build;
 mod counts;
 mod keys;
+mod scope;
 
 pub(crate) use build::{Builder, CountInputs, Owned};
 pub(crate) use counts::{Allowed, CountedBy, Counts, GroupView};
@@ -69,12 +70,14 @@ impl Selection {
     }
 }
 
-/// Filter for the nodes whose pods a spread group counts.
+/// Filter for the nodes that a spread group sees.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct NodeFilter {
+    /// Other keys of which the node must have a value, by number, ascending.
+    pub(crate) keys: Vec<usize>,
     /// Node selector and required alternatives that the node must satisfy.
     pub(crate) affinity: Option<(Requirements, Vec<NodeTerm>)>,
-    /// Tolerations that must cover the node's taints.
+    /// Tolerations that must cover the taints that keep pods off the node.
     pub(crate) tolerations: Option<Vec<Toleration>>,
 }
 
@@ -104,7 +107,7 @@ impl Identity {
 pub(crate) struct TopologyGroup {
     /// The constraint.
     pub(crate) identity: Identity,
-    /// Domains that pods of this group know: the universe over which the smallest count is taken.
+    /// Domains of nodes that the group sees, there or to be had for a pod of it: over these the smallest count is taken.
     pub(crate) known: Bits,
     /// Existing nodes whose pods count, by row; `None` for all.
     pub(crate) nodes: Option<Bits>,
