@@ -132,10 +132,21 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// `true` if a dearer type can be better than a cheaper one that also fits: limits count capacity, and a topology key may
-    /// speak of the type.
+    /// `true` if a dearer type can be better than a cheaper one that also fits: limits count capacity, a topology key may speak of
+    /// the type, and a daemon that pods keep off or want to be near may run on some types alone.
     fn needs_every_type(&self) -> bool {
         let limited = self.snapshot.pools.iter().any(|pool| pool.limits.is_some());
+        let daemons = self.snapshot.daemon_sets.iter();
+        let mut daemons = daemons.filter(|daemon| {
+            let terms = self.snapshot.pods.iter().flat_map(|pod| {
+                let spec = &pod.spec;
+                spec.affinity.iter().chain(&spec.anti_affinity)
+            });
+            let mut selectors = terms.map(|term| &term.selector);
+            !daemon.pod.anti_affinity.is_empty()
+                || selectors.any(|selector| selector.matches(&daemon.labels))
+        });
+        let by_daemons = daemons.next().is_some();
         let plain = [
             crate::fixture::ZONE,
             crate::fixture::HOSTNAME,
@@ -150,7 +161,7 @@ impl<'a> Search<'a> {
             let terms = spec.affinity.iter().chain(&spec.anti_affinity);
             spread.chain(terms.map(|term| &term.topology_key))
         });
-        limited || keys.any(|key| !plain.contains(&key.as_str()))
+        limited || by_daemons || keys.any(|key| !plain.contains(&key.as_str()))
     }
 
     /// `true` if one new node can hold these pods, as far as they alone decide it.

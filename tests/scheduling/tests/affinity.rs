@@ -372,7 +372,11 @@ fn domains_of_several_keys_may_be_those_of_different_pods() {
             .node(node("n2").zone(ZONE_2).cpu(0))
             .node(rack("n3").zone(ZONE_2))
             .pods([both("first").on("n1"), both("second").on("n2")])
-            .pod(follower("web", "rack", "blue").affinity(ZONE).selecting(&[("tier", "front")])),
+            .pod(
+                follower("web", "rack", "blue")
+                    .affinity(ZONE)
+                    .selecting(&[("tier", "front")]),
+            ),
     );
     assert_eq!(outcome.place("web").as_deref(), Some("n3"));
 }

@@ -176,7 +176,10 @@ fn host_of_a_running_keeper_is_not_used() {
 fn pod_that_was_asked_to_go_keeps_apart_in_both_directions_until_it_is_gone() {
     let leaving = |pod: PodFixture| {
         let world = market().node(node("n1").zone(ZONE_1));
-        world.pod(pod.on("n1").with(|pod| pod.deleting = Some(Timestamp::from_millis(1))))
+        world.pod(
+            pod.on("n1")
+                .with(|pod| pod.deleting = Some(Timestamp::from_millis(1))),
+        )
     };
     let avoided = leaving(pod("other")).pod(shy("web", HOSTNAME, "other"));
     let avoiding = leaving(shy("other", HOSTNAME, "web")).pod(pod("web").cpu(100));

@@ -9,6 +9,7 @@ mod claims;
 mod claims_in_flight;
 mod classes;
 mod daemons;
+mod daemons_as_pods;
 mod default_spread;
 mod existing_nodes;
 mod general;

@@ -186,12 +186,19 @@ fn node_that_lacks_the_key_of_another_constraint_is_no_domain() {
     let both = web(ZONE).spread("rack", 1).replicas(4);
     let outcome = check(cluster().pods(both));
     assert_eq!(outcome.skew("rack", "web"), [2, 2]);
-    let one = web(ZONE).select("rack", "r1").ignores_affinity().replicas(4);
+    let one = web(ZONE)
+        .select("rack", "r1")
+        .ignores_affinity()
+        .replicas(4);
     let outcome = check(cluster().pods(one));
     assert_eq!(outcome.unplaced(), 3, "without the rack's constraint it is");
     let soft = web(ZONE).prefers_spread("rack", 1).select("rack", "r1");
     let outcome = check(cluster().pods(soft.replicas(4)));
-    assert_eq!(outcome.unplaced(), 0, "the selector keeps the bare node out");
+    assert_eq!(
+        outcome.unplaced(),
+        0,
+        "the selector keeps the bare node out"
+    );
 }
 
 #[test]

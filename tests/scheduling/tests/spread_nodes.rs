@@ -37,7 +37,11 @@ fn domains_of_tainted_nodes_count_unless_taints_are_honoured() {
 fn taints_that_only_prefer_to_keep_pods_away_are_honoured_by_no_constraint() {
     let cluster = bare_market()
         .pool(pool("general").label(SHELF, "open"))
-        .node(unscheduled("left").cpu(0).taint("soft", "", PreferNoSchedule));
+        .node(
+            unscheduled("left")
+                .cpu(0)
+                .taint("soft", "", PreferNoSchedule),
+        );
     let outcome = check(cluster.pods(shelved().honors_taints().replicas(5)));
     assert_eq!(outcome.skew(SHELF, "web"), [1]);
 }

@@ -119,7 +119,13 @@ fn sells(snapshot: &Snapshot, shop: &Shop, node: &Requirements, pod: &Pod) -> bo
 }
 
 /// `true` if an offering of a pool agrees with requirements of a node and holds a pod beside the daemons there.
-pub(super) fn fits(snapshot: &Snapshot, shop: &Shop, node: &Requirements, pod: &Pod, sold: &Sold) -> bool {
+pub(super) fn fits(
+    snapshot: &Snapshot,
+    shop: &Shop,
+    node: &Requirements,
+    pod: &Pod,
+    sold: &Sold,
+) -> bool {
     let well_known = |key: &LabelKey| snapshot.catalogues.is_well_known(key);
     let offering = sold.offering().node_requirements(&sold.provider);
     let allowed = sold

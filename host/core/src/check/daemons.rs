@@ -1,11 +1,14 @@
-//! Daemons: what they will take of a node that is not there yet, and what is still to come on one that is.
+//! Daemons: what they will take of a node that is not there yet, and what is still to come on one that is; and their pods there, as
+//! others see them.
 //! Section 15 of the scheduling contract.
 
 use std::sync::Arc;
 
 use super::host::{Host, Way};
 use crate::labels::{INITIALIZED, LabelKey, REGISTERED};
-use crate::model::{DaemonSet, Effect, HostPort, OwnerKind, PodSpec, Taint, first_untolerated};
+use crate::model::{
+    DaemonSet, Effect, HostPort, OwnerKind, Pod, PodSpec, Taint, first_untolerated,
+};
 use crate::requirement::{Requirement, Requirements, Undefined};
 use crate::resources::Resources;
 use crate::snapshot::{Snapshot, StateNode};
@@ -46,6 +49,58 @@ fn running<'a>(
     served(snapshot).filter(move |daemon| {
         tolerates_hard(&host.taints, &daemon.pod) && may_run(snapshot, host, way, &daemon.pod)
     })
+}
+
+/// The pods that daemons bring, by set: each as it would be on a node.
+pub(super) fn pods(snapshot: &Snapshot) -> impl Iterator<Item = (&Arc<DaemonSet>, Pod)> {
+    served(snapshot).map(|daemon| {
+        let mut pod = Pod::pending(daemon.uid.clone(), daemon.name.clone(), daemon.created);
+        pod.labels = Arc::clone(&daemon.labels);
+        pod.spec = Arc::clone(&daemon.pod);
+        (daemon, pod)
+    })
+}
+
+/// In how many of its ways a claim of the plan gets a daemon.
+pub(super) fn ways_with(snapshot: &Snapshot, host: &Host, daemon: &DaemonSet) -> usize {
+    if !tolerates_hard(&host.taints, &daemon.pod) {
+        return 0;
+    }
+    let ways = host.ways.iter();
+    ways.filter(|way| may_run(snapshot, host, way, &daemon.pod))
+        .count()
+}
+
+/// `true` if a node there is has no pod of a daemon yet and gets one.
+pub(super) fn is_to_come(
+    snapshot: &Snapshot,
+    node: &StateNode,
+    bound: &[usize],
+    daemon: &DaemonSet,
+) -> bool {
+    let is_its = |row: &usize| {
+        let pod = &snapshot.pods[*row];
+        pod.is_owned_by(OwnerKind::DaemonSet)
+            && pod
+                .owner
+                .as_ref()
+                .is_some_and(|owner| owner.name == daemon.name.name)
+            && pod.name.namespace == daemon.name.namespace
+            && !pod.is_terminal()
+    };
+    !node.is_deleting() && runs_on(node, daemon) && !bound.iter().any(is_its)
+}
+
+/// `true` if the taints and labels of a node there is let a daemon run.
+fn runs_on(node: &StateNode, daemon: &DaemonSet) -> bool {
+    let asked = alternatives(&daemon.pod)
+        .into_iter()
+        .next()
+        .unwrap_or_default();
+    first_untolerated(&node.taints(), &daemon.pod.tolerations).is_none()
+        && super::labels_of(node)
+            .accepts(&asked, Undefined::Refused)
+            .is_ok()
 }
 
 fn tolerates_hard(taints: &[Taint], daemon: &PodSpec) -> bool {
@@ -95,19 +150,9 @@ pub(super) fn all(snapshot: &Snapshot) -> Resources {
 /// Resources that daemons will still take of an existing node: the requests of those that run there by its taints and labels,
 /// less the requests of daemons on it already, never below zero.
 pub(super) fn still_to_come(snapshot: &Snapshot, node: &StateNode, bound: &[usize]) -> Resources {
-    let taints = node.taints();
-    let labels = super::labels_of(node);
     let mut wanted = Resources::new();
-    for daemon in served(snapshot) {
-        let first = alternatives(&daemon.pod)
-            .into_iter()
-            .next()
-            .unwrap_or_default();
-        if first_untolerated(&taints, &daemon.pod.tolerations).is_none()
-            && labels.accepts(&first, Undefined::Refused).is_ok()
-        {
-            wanted.add(&daemon.pod.requests);
-        }
+    for daemon in served(snapshot).filter(|daemon| runs_on(node, daemon)) {
+        wanted.add(&daemon.pod.requests);
     }
     let mut there = Resources::new();
     let daemons = bound.iter().map(|row| &snapshot.pods[*row]);

@@ -17,8 +17,8 @@ use crate::rank::{COST_CAP, Prices, list_where_allowed};
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
-/// Plans made before every domain that is sold counts.
-const MOST_ATTEMPTS: u32 = 2;
+/// Plans made once more with domains that the one before has brought about; to the last of them everything that is sold counts.
+const MOST_ATTEMPTS: u32 = 3;
 
 /// Puts every pod on a machine, at the ranking policy's prices or, without them, at list prices.
 pub fn pack<'p, 's>(
@@ -34,24 +34,31 @@ pub fn pack<'p, 's>(
 }
 
 /// Plans until spreads have reckoned with every domain that the plan brings about: a node bought for other pods may be the first
-/// in its zone, and what was spread without that zone would be bound no more once it is there. Domains only join, so it ends.
+/// in its zone, and what was spread without that zone would be bound no more once it is there.
 fn among_all_domains(compiled: &Compiled<'_>, prices: &RowPrices) -> (DraftPlan, PricePerHour) {
-    let mut wider: Option<Compiled<'_>> = None;
-    for attempt in 0.. {
-        let compiled = wider.as_ref().unwrap_or(compiled);
+    let plan = |compiled: &Compiled<'_>| {
         let (best, first_fit_cost) = best_of(compiled, prices, &compiled.all());
         let best = with_real_pods_first(compiled, prices, best);
-        let bought = best.nodes.iter().map(|node| node.row);
-        let unknown = domains::unknown(compiled, bought);
+        (best, first_fit_cost)
+    };
+    let mut result = plan(compiled);
+    let mut wider: Option<Compiled<'_>> = None;
+    for attempt in 1..=MOST_ATTEMPTS {
+        let known = wider.as_ref().unwrap_or(compiled);
+        let bought = result.0.nodes.iter().map(|node| node.row);
+        let unknown = domains::unknown(known, bought);
         if unknown.is_empty() {
-            return (best, first_fit_cost);
+            break;
         }
-        wider = Some(compiled.with_domains(match attempt {
-            0..MOST_ATTEMPTS => unknown,
-            _ => domains::unknown_of_all(compiled),
-        }));
+        let known = known.with_domains(if attempt < MOST_ATTEMPTS {
+            unknown
+        } else {
+            domains::unknown_of_all(known)
+        });
+        result = plan(&known);
+        wider = Some(known);
     }
-    unreachable!("no domain is unknown once all are known")
+    result
 }
 
 /// The better of both ways to plan these pods of the batch, and the list price of first fit.

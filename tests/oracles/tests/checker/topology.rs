@@ -305,11 +305,7 @@ fn nothing_begins_again_elsewhere_even_where_its_selector_keeps_it_away() {
         .pod(web("a", ZONE_1))
         .pod(web("b", ZONE_2))
         .snapshot();
-    order(
-        &snapshot,
-        &[("a", "n1"), ("b", "n2")],
-        &[Rule::Affinity],
-    );
+    order(&snapshot, &[("a", "n1"), ("b", "n2")], &[Rule::Affinity]);
 }
 
 #[test]
@@ -394,9 +390,12 @@ fn pods_asked_to_go_count_for_affinity_and_not_for_spread() {
         .pod(leaving(pod("db")))
         .pod(pod("web").affinity(ZONE).to("db"));
     order(&followed.snapshot(), &[("web", "n1")], &[]);
-    let crowded = zonal()
-        .pod(leaving(pod("db")))
-        .pod(pod("web").only_labels(&[("app", "db")]).spread(ZONE, 1).to("db"));
+    let crowded = zonal().pod(leaving(pod("db"))).pod(
+        pod("web")
+            .only_labels(&[("app", "db")])
+            .spread(ZONE, 1)
+            .to("db"),
+    );
     order(&crowded.snapshot(), &[("web", "n1")], &[]);
 }
 

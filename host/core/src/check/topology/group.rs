@@ -131,7 +131,9 @@ impl TermNodeFilter {
     }
 
     fn tolerates(&self, taints: &[Taint]) -> bool {
-        let hard = taints.iter().filter(|taint| taint.effect != Effect::PreferNoSchedule);
+        let hard = taints
+            .iter()
+            .filter(|taint| taint.effect != Effect::PreferNoSchedule);
         let hard: Vec<Taint> = hard.cloned().collect();
         let tolerations = self.tolerations.as_ref();
         tolerations.is_none_or(|own| first_untolerated(&hard, own).is_none())
@@ -161,6 +163,16 @@ impl TermCounts {
             if domains.len() == 1 && certainty == Certainty::Certain {
                 count.certain += 1;
             }
+        }
+    }
+
+    /// Adds a pod that may be in any of `domains`, and may not be there at all.
+    pub(super) fn add_possible(&mut self, domains: &[Option<Arc<str>>]) {
+        for domain in domains.iter().flatten() {
+            self.by_domain
+                .entry(Arc::clone(domain))
+                .or_default()
+                .possible += 1;
         }
     }
 

@@ -13,6 +13,7 @@ mod terms;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::daemons;
 use super::finding::{Breach, Rule};
 use super::host::Host;
 use super::hosts::Hosts;
@@ -20,7 +21,7 @@ use super::market::Shop;
 use crate::labels::{HOSTNAME, LabelKey, Labels};
 use crate::model::Pod;
 use crate::snapshot::Snapshot;
-use group::{TermCounts, TermGroup, TermGroups};
+use group::{Certainty, TermCounts, TermGroup, TermGroups};
 use terms::{Affinity, AntiAffinity, Compiler, Spread, SpreadDomains, Terms, TermsKey};
 
 type Domains = Arc<Vec<Option<Arc<str>>>>;
@@ -71,6 +72,14 @@ impl<'a> Topology<'a> {
                 }
             }
         }
+        for (_, pod) in daemons::pods(snapshot) {
+            if !pod.spec.anti_affinity.is_empty() {
+                let key = TermsKey::of(snapshot, &pod);
+                terms
+                    .entry(key)
+                    .or_insert_with(|| Arc::new(compiler.compile(&pod)));
+            }
+        }
         let affinity = terms.values().flat_map(|terms| &terms.affinity);
         let groups = affinity.flat_map(|affinity| &affinity.groups);
         let followed = groups.map(|(_, group)| *group).collect();
@@ -84,13 +93,38 @@ impl<'a> Topology<'a> {
             domains: BTreeMap::new(),
             selected: BTreeMap::new(),
         };
-        for (host, bound) in snapshot.pods_by_node().into_iter().enumerate() {
-            let counts = |row: &usize| !snapshot.pods[*row].is_terminal() && !is_planned(*row);
-            for row in bound.into_iter().filter(counts) {
-                topology.record(&snapshot.pods[row], host, hosts.get(host));
+        let bound = snapshot.pods_by_node();
+        for (host, bound) in bound.iter().enumerate() {
+            let counts = |row: &&usize| !snapshot.pods[**row].is_terminal() && !is_planned(**row);
+            for row in bound.iter().filter(counts) {
+                topology.record(&snapshot.pods[*row], host, hosts.get(host));
             }
         }
+        topology.record_daemons(hosts, &bound);
         topology
+    }
+
+    /// Counts the daemons that are still to come to nodes, and those of the plan's claims: as possible where they come in some of
+    /// the ways a claim may turn out.
+    fn record_daemons(&mut self, hosts: &Hosts, bound: &[Vec<usize>]) {
+        let snapshot = self.snapshot;
+        for (daemon, pod) in daemons::pods(snapshot) {
+            if pod.spec.anti_affinity.is_empty() && self.selecting(&pod).is_empty() {
+                continue;
+            }
+            for (row, bound) in bound.iter().enumerate() {
+                if daemons::is_to_come(snapshot, &snapshot.nodes[row], bound, daemon) {
+                    self.record(&pod, row, hosts.get(row));
+                }
+            }
+            for (row, host) in (bound.len()..).zip(hosts.planned()) {
+                match daemons::ways_with(snapshot, host, daemon) {
+                    0 => {}
+                    ways if ways == host.ways.len() => self.record(&pod, row, host),
+                    _ => self.record_as(&pod, row, host, Certainty::Possible),
+                }
+            }
+        }
     }
 
     /// Every topology rule that putting the pod there breaks; one finding per rule.
@@ -120,6 +154,11 @@ impl<'a> Topology<'a> {
 
     /// Counts a pod where it is.
     pub(super) fn record(&mut self, pod: &Pod, row: usize, host: &Host) {
+        self.record_as(pod, row, host, Certainty::Certain);
+    }
+
+    /// Counts a pod where it is, or may be.
+    fn record_as(&mut self, pod: &Pod, row: usize, host: &Host, most: Certainty) {
         for group in self.selecting(pod).iter() {
             let group = *group;
             if !self.groups.get(group).key.counts(pod) {
@@ -128,14 +167,17 @@ impl<'a> Topology<'a> {
             let domains = self.domains(row, host, &self.groups.get(group).key.topology_key.clone());
             let group = self.groups.get_mut(group);
             if let Some(accepts) = group.key.accepts(host) {
-                group.counts.add(row, &domains, accepts);
+                match most {
+                    Certainty::Certain => group.counts.add(row, &domains, accepts),
+                    Certainty::Possible => group.counts.add_possible(&domains),
+                }
             }
         }
         if let Some(terms) = self.terms.get(&TermsKey::of(self.snapshot, pod)).cloned() {
             for term in &terms.anti_affinity {
                 let domains = self.domains(row, host, &term.topology_key);
                 let owners = self.groups.get_mut(term.owners);
-                owners.counts.add(row, &domains, group::Certainty::Certain);
+                owners.counts.add(row, &domains, most);
             }
         }
     }

@@ -19,7 +19,12 @@ use crate::snapshot::Snapshot;
 pub(super) type Values = BTreeSet<Arc<str>>;
 
 /// A question that was answered: needs of a pod, places of its volumes, the key, and others that the node must have.
-type Asked = (Arc<PodSpec>, Vec<Vec<Requirements>>, LabelKey, Vec<LabelKey>);
+type Asked = (
+    Arc<PodSpec>,
+    Vec<Vec<Requirements>>,
+    LabelKey,
+    Vec<LabelKey>,
+);
 
 /// What pools sell, as domains for pods.
 pub(super) struct Reach<'a> {
@@ -51,12 +56,7 @@ impl<'a> Reach<'a> {
     pub(super) fn of(&mut self, pod: &Pod, key: &LabelKey, others: &[LabelKey]) -> Arc<Values> {
         let volumes = volumes::alternatives(self.snapshot, pod);
         let volumes: Vec<_> = volumes.into_iter().map(|(_, places)| places).collect();
-        let asked = (
-            Arc::clone(&pod.spec),
-            volumes,
-            key.clone(),
-            others.to_vec(),
-        );
+        let asked = (Arc::clone(&pod.spec), volumes, key.clone(), others.to_vec());
         if let Some(known) = self.answered.get(&asked) {
             return Arc::clone(known);
         }
@@ -127,7 +127,9 @@ fn nodes_for(
 
 /// `true` if no taint keeps a pod away; those that only prefer to do not count.
 pub(super) fn tolerates(taints: &[Taint], pod: &Pod) -> bool {
-    let hard = taints.iter().filter(|taint| taint.effect != Effect::PreferNoSchedule);
+    let hard = taints
+        .iter()
+        .filter(|taint| taint.effect != Effect::PreferNoSchedule);
     let hard: Vec<Taint> = hard.cloned().collect();
     first_untolerated(&hard, &pod.spec.tolerations).is_none()
 }
@@ -135,7 +137,8 @@ pub(super) fn tolerates(taints: &[Taint], pod: &Pod) -> bool {
 /// Values of a key that nodes of a pool may have, whoever they are for.
 fn values_in(shop: &Shop, key: &LabelKey) -> Values {
     let sold = shop.sold.iter();
-    sold.flat_map(|sold| decided(&shop.node, sold, key)).collect()
+    sold.flat_map(|sold| decided(&shop.node, sold, key))
+        .collect()
 }
 
 /// Values of a key that a node bought as an offering may have; none where nothing lists them.
@@ -147,7 +150,10 @@ fn decided(node: &Requirements, sold: &Sold, key: &LabelKey) -> Values {
     };
     let listed = |requirement: &Requirement| requirement.operator() == Operator::In;
     let found = both.filter(listed);
-    found.iter().flat_map(|found| found.named().iter().cloned()).collect()
+    found
+        .iter()
+        .flat_map(|found| found.named().iter().cloned())
+        .collect()
 }
 
 /// Amounts that limits leave to a pool beside its nodes.

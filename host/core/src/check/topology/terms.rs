@@ -186,9 +186,9 @@ impl<'a> Compiler<'a> {
         } else {
             &pod.spec.spread
         };
-        let hard = constraints.iter().filter(|constraint| {
-            constraint.when_unsatisfiable == WhenUnsatisfiable::DoNotSchedule
-        });
+        let hard = constraints
+            .iter()
+            .filter(|constraint| constraint.when_unsatisfiable == WhenUnsatisfiable::DoNotSchedule);
         let hard: Vec<&SpreadConstraint> = hard.collect();
         // Every node has a host name.
         let keys = hard.iter().map(|constraint| &constraint.topology_key);

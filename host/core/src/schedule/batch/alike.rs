@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::pod_group::PodGroup;
 use crate::model::{HostPort, Toleration};
 use crate::requirement::Requirements;
-use crate::schedule::topology::{TopologyModel, TopologyRule};
+use crate::schedule::topology::{HeededDaemons, TopologyModel, TopologyRule};
 
 /// Numbers of the fit and of the host rules of a group at one step of relaxation; equal numbers ask the same of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +30,15 @@ pub(crate) struct Alike {
     host_rules: usize,
 }
 
-/// Key of a fit: request per axis, host ports, requirements, tolerations, and the alternatives of volumes.
+/// Key of a fit: request per axis, host ports, requirements, tolerations, the alternatives of volumes, and the rules by which daemons
+/// close new nodes.
 type Fit<'a> = (
     &'a [i64],
     &'a [HostPort],
     &'a Requirements,
     &'a [Toleration],
     &'a [Requirements],
+    &'a HeededDaemons,
 );
 
 impl Alike {
@@ -54,6 +56,7 @@ impl Alike {
                     &held.requirements,
                     &held.tolerations,
                     &group.alternatives,
+                    &held.daemons,
                 );
                 let (next_fit, next_rules) = (fits.len(), rules.len());
                 let own_rules = host_rules(group, level, model);

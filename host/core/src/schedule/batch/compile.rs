@@ -325,6 +325,7 @@ fn group_keys(
             (owned, builder.inverse(snapshot, pod))
         });
     }
+    builder.learn_daemons(snapshot);
     let mut selecting: BTreeMap<(&Arc<str>, *const Labels), Vec<usize>> = BTreeMap::new();
     let mut known: BTreeMap<PodTermsKey<'_>, usize> = BTreeMap::new();
     let mut numbers: BTreeMap<PodGroupKey, usize> = BTreeMap::new();
@@ -424,6 +425,7 @@ fn pod_group(
             if let Some(free) = &free_ports {
                 base.keep(free);
             }
+            let daemons = model.heed_daemons(&owned.groups, &key.selected, &mut base);
             let of_alternative = |volumes: &Requirements| {
                 if volumes::names_a_host(volumes) {
                     return Bits::none(rows.len());
@@ -442,6 +444,7 @@ fn pod_group(
                 requirements,
                 tolerations,
                 owned: owned.groups.clone(),
+                daemons,
                 keys,
                 domains,
                 rows: alternatives,

@@ -31,13 +31,7 @@ pub(super) fn learn(model: &mut TopologyModel, groups: &[PodGroup], rows: &Rows)
 }
 
 /// Makes known to a spread the domains in which one of some rows that it sees has room for a pod.
-fn learn_of(
-    model: &mut TopologyModel,
-    number: usize,
-    request: &[i64],
-    open: &Bits,
-    rows: &Rows,
-) {
+fn learn_of(model: &mut TopologyModel, number: usize, request: &[i64], open: &Bits, rows: &Rows) {
     let group = &mut model.groups[number];
     let domains = &model.keys[group.identity.key].rows;
     for (domain, there) in domains.iter().enumerate() {
@@ -45,9 +39,11 @@ fn learn_of(
             continue;
         }
         let is_seen = |row: usize| group.rows.as_ref().is_none_or(|seen| seen.contains(row));
-        let mut largest_first = rows.by_size.iter().copied().filter(|row| {
-            open.contains(*row) && there.contains(*row) && is_seen(*row)
-        });
+        let mut largest_first = rows
+            .by_size
+            .iter()
+            .copied()
+            .filter(|row| open.contains(*row) && there.contains(*row) && is_seen(*row));
         if largest_first.any(|row| fits(request, rows.capacity(row))) {
             group.known.insert(domain);
         }

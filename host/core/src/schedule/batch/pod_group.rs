@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::bits::Bits;
 use crate::model::{PodSpec, Toleration};
 use crate::requirement::Requirements;
-use crate::schedule::topology::{CountedBy, GroupView, TopologyModel};
+use crate::schedule::topology::{CountedBy, GroupView, HeededDaemons, TopologyModel};
 
 /// Pods that no rule tells apart.
 #[derive(Clone)]
@@ -34,6 +34,8 @@ pub(crate) struct Level {
     pub(crate) tolerations: Vec<Toleration>,
     /// Topology groups they own.
     pub(crate) owned: Vec<usize>,
+    /// Groups that close new nodes to them, or open them, for daemons that come with the node.
+    pub(crate) daemons: HeededDaemons,
     /// Keys that matter to them, host names apart.
     pub(crate) keys: Vec<usize>,
     /// Domains that their strict requirements allow, per key.
@@ -89,6 +91,7 @@ impl PodGroup {
         let level = &self.levels[level];
         GroupView {
             owned: &level.owned,
+            by_daemons: &level.daemons.met,
             selected: &self.selected,
             keys: &level.keys,
             domains: &level.domains,

@@ -55,8 +55,10 @@ impl NodeRules {
             .filter(|owned| compiled.model.is_by_host(**owned))
         {
             let own = group.selected.binary_search(owned).is_ok();
-            let limit = match compiled.model.groups[*owned].identity.rule {
-                TopologyRule::Spread { max_skew, .. } => max_skew,
+            let topology = &compiled.model.groups[*owned];
+            let daemons = topology.daemons.as_ref().map_or(0, |daemons| daemons.most);
+            let limit = match topology.identity.rule {
+                TopologyRule::Spread { max_skew, .. } => max_skew.saturating_sub(daemons),
                 TopologyRule::AntiAffinity => u32::from(own),
                 TopologyRule::Affinity | TopologyRule::Inverse => continue,
             };

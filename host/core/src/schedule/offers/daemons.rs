@@ -23,11 +23,14 @@ pub(crate) struct Overhead {
     pub(crate) ports: Vec<HostPort>,
     /// Addresses they take of a subnet.
     pub(crate) addresses: i64,
+    /// Positions of their sets in the snapshot, ascending.
+    pub(crate) sets: Vec<usize>,
 }
 
 /// Daemons by template, as one can ask of a type.
 pub(crate) struct Daemons<'a> {
-    tolerating: Vec<&'a DaemonSet>,
+    /// Sets with their positions in the snapshot.
+    tolerating: Vec<(usize, &'a DaemonSet)>,
     catalogues: &'a Catalogues,
     known: BTreeMap<Vec<usize>, Arc<Overhead>>,
 }
@@ -42,7 +45,7 @@ impl<'a> Daemons<'a> {
             .cloned()
             .collect();
         let sets = snapshot.daemon_sets.iter().map(AsRef::as_ref);
-        let tolerating = sets.filter(|set| {
+        let tolerating = sets.enumerate().filter(|(_, set)| {
             first_untolerated(&hard, &set.pod.tolerations).is_none() && !set.pod.dynamic_resources
         });
         Self {
@@ -59,7 +62,7 @@ impl<'a> Daemons<'a> {
         instance_type: &InstanceType,
     ) -> Arc<Overhead> {
         let well_known = |key: &crate::labels::LabelKey| self.catalogues.is_well_known(key);
-        let runs = |set: &&DaemonSet| {
+        let runs = |set: &DaemonSet| {
             strict_terms(&set.pod).any(|strict| {
                 let allowed = || {
                     let pool = &template.requirements;
@@ -78,7 +81,7 @@ impl<'a> Daemons<'a> {
             .tolerating
             .iter()
             .enumerate()
-            .filter(|(_, set)| runs(set))
+            .filter(|(_, (_, set))| runs(set))
             .map(|(at, _)| at)
             .collect();
         if let Some(overhead) = self.known.get(&running) {
@@ -86,11 +89,11 @@ impl<'a> Daemons<'a> {
         }
         let mut overhead = Overhead::default();
         for at in &running {
-            overhead.requests.add(&self.tolerating[*at].pod.requests);
-            overhead.addresses += self.tolerating[*at].pod.addresses();
-            overhead
-                .ports
-                .extend(self.tolerating[*at].pod.host_ports.iter().cloned());
+            let (number, set) = self.tolerating[*at];
+            overhead.requests.add(&set.pod.requests);
+            overhead.addresses += set.pod.addresses();
+            overhead.ports.extend(set.pod.host_ports.iter().cloned());
+            overhead.sets.push(number);
         }
         let overhead = Arc::new(overhead);
         self.known.insert(running, Arc::clone(&overhead));
@@ -126,6 +129,32 @@ fn strict_terms(pod: &PodSpec) -> impl Iterator<Item = Requirements> + '_ {
     without_terms.into_iter().chain(with_terms)
 }
 
+/// `true` if a node there is waits for a daemon of a set or has one: by its taints and labels it belongs there.
+fn belongs(set: &DaemonSet, taints: &[Taint], labels: &Requirements) -> bool {
+    let strict = strict_terms(&set.pod).next().unwrap_or_default();
+    first_untolerated(taints, &set.pod.tolerations).is_none()
+        && labels.accepts(&strict, Undefined::Refused).is_ok()
+        && !set.pod.dynamic_resources
+}
+
+/// `true` if the pod of a daemon set is yet to come to an existing node on which these pods are.
+pub(crate) fn is_to_come(
+    snapshot: &Snapshot,
+    node: &StateNode,
+    set: &DaemonSet,
+    bound: &[usize],
+) -> bool {
+    let is_there = |row: &usize| {
+        let pod = &snapshot.pods[*row];
+        let owner = pod.owner.as_ref();
+        let is_of_set = owner
+            .is_some_and(|owner| owner.kind == OwnerKind::DaemonSet && owner.name == set.name.name);
+        is_of_set && pod.name.namespace == set.name.namespace && !pod.is_terminal()
+    };
+    let labels = Requirements::from_labels(node.certain_labels().as_ref());
+    belongs(set, &node.taints(), &labels) && !bound.iter().any(is_there)
+}
+
 /// Requests of daemons that an existing node still waits for: those that belong there, less the daemons that run there.
 pub(crate) fn remaining_need(
     snapshot: &Snapshot,
@@ -136,11 +165,7 @@ pub(crate) fn remaining_need(
     let taints = node.taints();
     let mut need = Resources::new();
     for set in &snapshot.daemon_sets {
-        let strict = strict_terms(&set.pod).next().unwrap_or_default();
-        let belongs = first_untolerated(&taints, &set.pod.tolerations).is_none()
-            && labels.accepts(&strict, Undefined::Refused).is_ok()
-            && !set.pod.dynamic_resources;
-        if belongs {
+        if belongs(set, &taints, labels) {
             need.add(&set.pod.requests);
         }
     }

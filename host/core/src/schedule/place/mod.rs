@@ -22,7 +22,7 @@ use super::batch::memo::Memo;
 use super::batch::minimum::{self, Minimum};
 use super::batch::pod_group::PodGroup;
 use super::batch::sets::{SetId, Sets};
-use super::topology::{Allowed, Counts, TopologyModel};
+use super::topology::{Allowed, Among, Counts, TopologyModel};
 use crate::bits::Bits;
 use crate::model::HostPort;
 use dependents::{Dependents, NO_DEPENDENTS};
@@ -253,18 +253,40 @@ impl<'c, 's> Placer<'c, 's> {
     fn place_at(&mut self, pod: usize, number: usize, level: usize) -> bool {
         let group = &self.compiled.groups[number];
         let view = group.view(level);
-        let Some(allowed) = self.counts.allowed(&self.compiled.model, view) else {
+        let model = &self.compiled.model;
+        let there = self.counts.allowed(model, view, Among::All);
+        if there.is_some_and(|allowed| self.place_within(pod, number, level, &allowed, Among::All))
+        {
+            return true;
+        }
+        if view.by_daemons.is_empty() {
             return false;
-        };
+        }
+        // A new node brings the daemons along that the pod wants to be near.
+        let new = self.counts.allowed(model, view, Among::New);
+        new.is_some_and(|allowed| self.place_within(pod, number, level, &allowed, Among::New))
+    }
+
+    fn place_within(
+        &mut self,
+        pod: usize,
+        number: usize,
+        level: usize,
+        allowed: &[Allowed],
+        among: Among,
+    ) -> bool {
+        let group = &self.compiled.groups[number];
         let seeker = Seeker {
             pod,
             group,
             number,
             level,
             like: self.compiled.alike.like(number, level),
-            allowed: &allowed,
+            allowed,
         };
-        let found = if self.search.filling == Filling::Scored {
+        let found = if among == Among::New {
+            None
+        } else if self.search.filling == Filling::Scored {
             self.best_scored(&seeker)
         } else if self.search.new_first {
             let open = self.open_bin(&seeker);
@@ -381,6 +403,8 @@ impl<'c, 's> Placer<'c, 's> {
             let bits = self.sets.bits(rows);
             self.limits.charge(self.compiled, template, bits);
         }
+        self.counts
+            .record_daemons(&self.compiled.model, self.sets.bits(rows));
         let bin = self.bins.len();
         self.bins.push(Bin {
             rows,

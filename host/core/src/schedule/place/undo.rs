@@ -43,6 +43,8 @@ impl Placer<'_, '_> {
         let Some(rows) = self.sets.intern(rows) else {
             return;
         };
+        self.counts
+            .record_daemons(&self.compiled.model, self.sets.bits(rows));
         let bin = self.bins.len();
         self.bins.push(Bin {
             rows,

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{
-    CountedBy, Counts, Identity, Namespaces, NodeFilter, Selection, TopologyGroup, TopologyKey, TopologyModel,
-    TopologyRule,
-};
+use super::daemons::{self, Concerned};
 use super::scope;
+use super::{
+    CountedBy, Counts, Identity, Namespaces, NodeFilter, Selection, TopologyGroup, TopologyKey,
+    TopologyModel, TopologyRule,
+};
 use crate::bits::Bits;
 use crate::labels::{self, LabelKey, Labels};
 use crate::model::{
@@ -49,6 +50,8 @@ pub(crate) struct Builder {
     by_label: BTreeMap<(Arc<str>, Arc<str>), Vec<usize>>,
     /// Inverse groups of bound pods, by the pod's row.
     of_bound: BTreeMap<usize, Vec<usize>>,
+    /// Daemons that groups count.
+    daemons: Vec<Concerned>,
 }
 
 impl Builder {
@@ -108,6 +111,11 @@ impl Builder {
     pub(crate) fn learn_bound(&mut self, snapshot: &Snapshot, row: usize) {
         let groups = self.inverse(snapshot, &snapshot.pods[row]);
         self.of_bound.insert(row, groups);
+    }
+
+    /// Learns which daemons groups count, once the groups of all pods are known; those of their own anti-affinity join them.
+    pub(crate) fn learn_daemons(&mut self, snapshot: &Snapshot) {
+        self.daemons = daemons::concerned(self, snapshot);
     }
 
     /// Every group that selects a pod of this namespace and these labels.
@@ -247,9 +255,15 @@ impl Builder {
                 ..scope::group(identity, counted, templates, rows, &keys)
             })
             .collect();
-        let model = TopologyModel { groups, keys };
+        let mut model = TopologyModel {
+            groups,
+            keys,
+            with_daemons: Vec::new(),
+        };
+        daemons::learn_rows(&mut model, &self.daemons, rows);
         let mut counts = Counts::new(&model, snapshot.nodes.len());
         self.count_bound(counted, &model, &mut counts);
+        daemons::count_to_come(counted, &model, &self.daemons, &mut counts);
         (model, counts)
     }
 

@@ -44,12 +44,23 @@ pub(crate) struct Allowed {
 pub(crate) struct GroupView<'a> {
     /// Groups it owns, ascending.
     pub(crate) owned: &'a [usize],
+    /// Those of them that a daemon meets on every new node open to it, ascending.
+    pub(crate) by_daemons: &'a [usize],
     /// Groups that select it, ascending.
     pub(crate) selected: &'a [usize],
     /// Keys that matter to it, host names apart.
     pub(crate) keys: &'a [usize],
     /// Domains that its strict requirements allow, per key in `keys`.
     pub(crate) domains: &'a [Bits],
+}
+
+/// Nodes that a question about domains is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Among {
+    /// Nodes that are there or opened: what is not counted yet is not there.
+    All,
+    /// A node to open, with the daemons that come with it.
+    New,
 }
 
 /// The groups by which a pod is counted.
@@ -173,6 +184,7 @@ impl Counts {
         &self,
         model: &TopologyModel,
         view: GroupView<'_>,
+        among: Among,
     ) -> Option<Vec<Allowed>> {
         let everywhere = |key: &usize| Allowed {
             key: *key,
@@ -192,7 +204,12 @@ impl Counts {
             let Some(at) = view.keys.iter().position(|have| *have == key) else {
                 continue;
             };
-            let open = self.open_domains(model, *group, view, &view.domains[at]);
+            let is_met = among == Among::New && view.by_daemons.binary_search(group).is_ok();
+            let open = if is_met {
+                view.domains[at].clone()
+            } else {
+                self.open_domains(model, *group, view, &view.domains[at])
+            };
             result[at].domains.keep(&open);
             if result[at].domains.is_empty() {
                 return None;
@@ -297,14 +314,24 @@ impl Counts {
             .chain(inverse)
             .filter(|group| model.is_by_host(**group))
             .all(|group| {
-                let count = self.most_at(*group, host);
+                let is_new = host >= self.nodes;
+                let daemons = model.groups[*group].daemons.as_ref().filter(|_| is_new);
+                let count = self.most_at(*group, host) + daemons.map_or(0, |found| found.most);
                 match model.groups[*group].identity.rule {
                     // A new host can always be made, so the smallest count is taken as 0.
                     TopologyRule::Spread { max_skew, .. } => {
                         count + u32::from(view.selected.binary_search(group).is_ok()) <= max_skew
                     }
-                    TopologyRule::Affinity => count > 0 || self.is_first_of(model, *group, view),
-                    TopologyRule::AntiAffinity | TopologyRule::Inverse => count == 0,
+                    TopologyRule::Affinity => {
+                        let is_met = is_new && view.by_daemons.binary_search(group).is_ok();
+                        is_met
+                            || self.most_at(*group, host) > 0
+                            || self.is_first_of(model, *group, view)
+                    }
+                    // Rows with daemons to keep away from are closed to the pod.
+                    TopologyRule::AntiAffinity | TopologyRule::Inverse => {
+                        self.most_at(*group, host) == 0
+                    }
                 }
             })
     }
@@ -325,6 +352,7 @@ impl Counts {
         view.owned.iter().any(|group| {
             model.is_by_host(*group)
                 && model.groups[*group].identity.rule == TopologyRule::Affinity
+                && view.by_daemons.binary_search(group).is_err()
                 && !self.is_first_of(model, *group, view)
         })
     }
@@ -370,11 +398,33 @@ impl Counts {
             if key.is_host {
                 return (host, certain);
             }
-            let some = rows.first();
-            let mut domains = key.rows.iter();
-            let domain = domains.position(|of| some.is_some_and(|row| of.contains(row)));
-            (domain.unwrap_or(NO_DOMAIN), certain)
+            (key.of_rows(rows), certain)
         });
+    }
+
+    /// Counts the daemons that come with a new node which may become any of `rows`, for affinity and anti-affinity in its domain.
+    /// One that may come keeps others off, one that is certain to come has them near.
+    pub(crate) fn record_daemons(&mut self, model: &TopologyModel, rows: &Bits) {
+        for group in &model.with_daemons {
+            let found = &model.groups[*group];
+            let key = &model.keys[found.identity.key];
+            let comes = found
+                .daemons
+                .as_ref()
+                .is_some_and(|daemons| match found.identity.rule {
+                    TopologyRule::Spread { .. } => false,
+                    TopologyRule::Affinity => rows.is_within(&daemons.rows),
+                    TopologyRule::AntiAffinity | TopologyRule::Inverse => rows.meets(&daemons.rows),
+                });
+            if comes && !key.is_host {
+                self.change(Change {
+                    group: *group,
+                    domain: key.of_rows(rows),
+                    more: true,
+                    certain: true,
+                });
+            }
+        }
     }
 
     fn record(

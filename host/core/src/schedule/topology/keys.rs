@@ -77,6 +77,14 @@ impl TopologyKey {
         }
     }
 
+    /// The domain of a new node that may become any of some rows, all of which lie in one.
+    pub(crate) fn of_rows(&self, rows: &Bits) -> usize {
+        let some = rows.first();
+        let mut domains = self.rows.iter();
+        let domain = domains.position(|of| some.is_some_and(|row| of.contains(row)));
+        domain.unwrap_or(NO_DOMAIN)
+    }
+
     /// The domains that a requirement allows.
     pub(crate) fn allowed(&self, requirement: &Requirement) -> Bits {
         let mut result = Bits::none(self.values.len());

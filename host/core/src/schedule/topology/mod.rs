@@ -9,11 +9,13 @@
 
 mod build;
 mod counts;
+mod daemons;
 mod keys;
 mod scope;
 
 pub(crate) use build::{Builder, CountInputs, Owned};
-pub(crate) use counts::{Allowed, CountedBy, Counts, GroupView};
+pub(crate) use counts::{Allowed, Among, CountedBy, Counts, GroupView};
+pub(crate) use daemons::{CountedDaemons, HeededDaemons};
 pub(crate) use keys::{NO_DOMAIN, TopologyKey};
 
 use std::collections::BTreeSet;
@@ -113,6 +115,8 @@ pub(crate) struct TopologyGroup {
     pub(crate) nodes: Option<Bits>,
     /// Rows to buy whose pods count; `None` for all.
     pub(crate) rows: Option<Bits>,
+    /// Daemons of new nodes that it counts; `None` where it counts none.
+    pub(crate) daemons: Option<CountedDaemons>,
     /// Number of the pods that affinity is to, the same in groups of the same selections; `None` for other rules.
     pub(crate) target: Option<usize>,
 }
@@ -124,6 +128,8 @@ pub(crate) struct TopologyModel {
     pub(crate) groups: Vec<TopologyGroup>,
     /// Topology keys.
     pub(crate) keys: Vec<TopologyKey>,
+    /// Groups that count daemons of new nodes, ascending.
+    pub(crate) with_daemons: Vec<usize>,
 }
 
 impl TopologyModel {
@@ -145,12 +151,12 @@ impl TopologyModel {
         )
     }
 
-    /// Keys that matter to a pod of these groups (those it owns, is counted by, or keeps others away with), ascending; not that of
-    /// host names.
+    /// Keys that matter to a pod of these groups (those it owns, is counted by, or keeps others away with), or to a daemon that
+    /// comes with its node, ascending; not that of host names.
     pub(crate) fn keys_of<'g>(&self, groups: impl Iterator<Item = &'g usize>) -> Vec<usize> {
-        let keys: BTreeSet<usize> = groups
-            .map(|group| self.groups[*group].identity.key)
-            .collect();
+        let key_of = |group: &usize| self.groups[*group].identity.key;
+        let mut keys: BTreeSet<usize> = groups.map(key_of).collect();
+        keys.extend(self.with_daemons.iter().map(key_of));
         keys.into_iter()
             .filter(|key| !self.keys[*key].is_host)
             .collect()

@@ -43,6 +43,7 @@ pub(super) fn group(
         known,
         rows: is_filtered.then(|| seen_rows(filter, snapshot, templates, rows, keys)),
         nodes,
+        daemons: None,
         target: None,
     }
 }
@@ -74,7 +75,9 @@ fn agrees((selector, terms): &(Requirements, Vec<NodeTerm>), node: &StateNode) -
 
 /// `true` if no taint keeps the pod away; those that only prefer to do not count.
 fn tolerates(taints: &[Taint], tolerations: &[Toleration]) -> bool {
-    let hard = taints.iter().filter(|taint| taint.effect != Effect::PreferNoSchedule);
+    let hard = taints
+        .iter()
+        .filter(|taint| taint.effect != Effect::PreferNoSchedule);
     let hard: Vec<Taint> = hard.cloned().collect();
     first_untolerated(&hard, tolerations).is_none()
 }
