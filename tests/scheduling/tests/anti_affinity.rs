@@ -87,6 +87,23 @@ fn pod_goes_to_another_zone_than_a_target_of_the_same_decision() {
 }
 
 #[test]
+fn key_that_a_node_lacks_keeps_no_pod_off_it() {
+    let outcome = check(
+        market()
+            .pod(pod("other").cpu(500))
+            .pod(shy("shy", "unknown", "other")),
+    );
+    assert_eq!(outcome.unplaced(), 0);
+    let racked = market().node(node("n1").zone(ZONE_1).label("rack", "r1").cpu(200));
+    let outcome = check(
+        racked
+            .pod(pod("other").on("n1"))
+            .pod(shy("shy", "rack", "other")),
+    );
+    assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1));
+}
+
+#[test]
 fn architectures_keep_them_apart() {
     let outcome = check(
         market()

@@ -61,7 +61,7 @@ pub(super) fn pods(snapshot: &Snapshot) -> impl Iterator<Item = (&Arc<DaemonSet>
     })
 }
 
-/// In how many of its ways a claim of the plan gets a daemon.
+/// Number of the ways in which a claim of the plan gets a daemon.
 pub(super) fn ways_with(snapshot: &Snapshot, host: &Host, daemon: &DaemonSet) -> usize {
     if !tolerates_hard(&host.taints, &daemon.pod) {
         return 0;

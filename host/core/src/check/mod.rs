@@ -6,11 +6,11 @@
 //!
 //! **Which scheduler.** A plan must stand before the real kube-scheduler, and must be what the contract allows. Where the two
 //! differ, the stricter decides, with these notes: the least count of a host-name spread is 0, since an empty host can join at
-//! any time; the least count over other domains includes those that pools can buy though no node is there yet; preferences,
-//! soft spread and `PreferNoSchedule` taints are not checked; required terms that relaxation may have dropped still count as
+//! any time; the least count over other domains includes those in which a node can be bought for a pod of the constraint, though none
+//! is there yet, and those of nodes that the plan buys for others; preferences, soft spread and `PreferNoSchedule` taints are not checked; required terms that relaxation may have dropped still count as
 //! alternatives of a pod that is placed, while one that waits is held against each step of relaxation by itself. Affinity is the
 //! kube-scheduler's: of a pod with several required terms only pods that match them all count, and a pod begins a domain of its own
-//! only while no such pod is in any.
+//! only while no such pod is in any. Daemons are pods like others: those that come with claims, and those that nodes wait for, count.
 //!
 //! **Claims.** A claim may turn out as any of its options, and as anything its requirements allow for the types they name.
 //! Every option must serve all pods of the claim; topology must hold however the claims turn out. Prices and capacities are

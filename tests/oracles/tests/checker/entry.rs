@@ -4,7 +4,6 @@ use plimsoll_core::check::Rule;
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{DisruptionLimit, LabelSelector, OwnerKind, PodDisruptionBudget};
 use plimsoll_core::plan::{Placement, Refusal, Target};
-use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::Timestamp;
 use plimsoll_oracles::fixture::*;
 

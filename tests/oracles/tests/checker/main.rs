@@ -2,6 +2,7 @@
 
 mod addresses;
 mod claims;
+mod daemons;
 mod entry;
 mod placement;
 mod pools;

@@ -4,10 +4,13 @@
 //! Where a claim may turn out in several domains its pods are counted as *possible* in each and *certain* in none. A rule
 //! holds only if it holds however the claims turn out: spread compares the most that a domain may have with the least that
 //! the others have for certain, affinity needs a certain neighbour (one on the same claim will do), anti-affinity refuses a
-//! possible one. Pods that were asked to go count for affinity and anti-affinity until they have ended, and for no spread.
+//! possible one. A spread compares the domains of nodes that are there or on their way, of claims that are certain of theirs, and
+//! those where a node can be bought for a pod of the constraint: the scheduler sees no others whatever comes up first, and a least
+//! count over more of them is the stricter one. Pods that were asked to go count for affinity and anti-affinity until they have
+//! ended, and for no spread.
 
+mod buyable;
 mod group;
-mod reach;
 mod terms;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use super::super::daemons;
 use super::super::hosts::Hosts;
 use super::super::market::Shop;
+use super::buyable::{BuyableDomains, LabelValues};
 use super::group::{
     Certainty, Counted, TermCounts, TermGroupKey, TermGroups, TermNamespaces, TermNodeFilter,
     TermPods,
 };
-use super::reach::{Reach, Values};
 use crate::labels::{HOSTNAME, LabelKey, Labels};
 use crate::model::{
     AffinityTerm, LabelExpression, LabelSelector, NamespaceScope, NodeInclusion, Owner, Pod,
@@ -72,9 +72,9 @@ pub(super) struct Spread {
 #[derive(Clone, Debug, Default)]
 pub(super) struct SpreadDomains {
     /// Those of nodes that are there, that the plan buys for certain, or that can be bought for a pod of the constraint.
-    pub(super) certain: Values,
+    pub(super) certain: LabelValues,
     /// Those that the plan may have reckoned with as well.
-    pub(super) possible: Values,
+    pub(super) possible: LabelValues,
 }
 
 /// All required affinity terms of a pod: they are met together, by pods that each of them means.
@@ -109,7 +109,7 @@ impl Spread {
         &self,
         counts: &TermCounts,
         domains: &[Option<Arc<str>>],
-        known: &[&Values],
+        known: &[&LabelValues],
     ) -> Skew {
         let known = known.iter().copied().flatten();
         let all: BTreeSet<&Arc<str>> = known.chain(counts.inhabited()).collect();
@@ -146,7 +146,7 @@ pub(super) struct Compiler<'a> {
     snapshot: &'a Snapshot,
     hosts: &'a Hosts,
     groups: TermGroups,
-    reach: Reach<'a>,
+    buyable: BuyableDomains<'a>,
     domains: Vec<SpreadDomains>,
     numbers: BTreeMap<DomainsKey, usize>,
 }
@@ -157,7 +157,7 @@ impl<'a> Compiler<'a> {
             snapshot,
             hosts,
             groups: TermGroups::default(),
-            reach: Reach::new(snapshot, shops),
+            buyable: BuyableDomains::new(snapshot, shops),
             domains: Vec::new(),
             numbers: BTreeMap::new(),
         }
@@ -173,7 +173,7 @@ impl<'a> Compiler<'a> {
         for spread in terms.spread.iter().filter(by_domain) {
             let filter = &self.groups.get(spread.group).key.filter;
             let others: Vec<LabelKey> = filter.keys.iter().cloned().collect();
-            let values = self.reach.of(pod, &spread.topology_key, &others);
+            let values = self.buyable.of(pod, &spread.topology_key, &others);
             let known = &mut self.domains[spread.domains].certain;
             known.extend(values.iter().cloned());
         }
@@ -287,7 +287,7 @@ impl<'a> Compiler<'a> {
             }
             result.possible.extend(values.into_iter().flatten());
         }
-        result.possible.extend(self.reach.on_sale(key));
+        result.possible.extend(self.buyable.on_sale(key));
         result
     }
 

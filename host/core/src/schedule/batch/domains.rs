@@ -1,10 +1,10 @@
 //! Domains that a decision brings about, which spread constraints compare with those that are there.
 //!
-//! The kube-scheduler sees the nodes that exist when it binds a pod, in whatever order nodes come up and pods are tried. So that
-//! every such order ends in the plan, the smallest count is taken over all domains that can exist by then: those of nodes that are
+//! The kube-scheduler sees the nodes that exist when it binds a pod, in whatever order nodes come up and pods are tried. The plan
+//! must hold in every such order, so its smallest count is taken over all domains that can exist by then: those of nodes that are
 //! there ([`crate::schedule::topology`] knows them), those where a pod of the constraint can be given a node, with room for it
-//! and within limits, and those of nodes that the plan buys for other pods. A smallest count over more domains is never larger,
-//! so what it admits is admitted while some of the nodes are still missing.
+//! and within limits, and those of nodes that the plan buys for other pods. A smallest count over more domains is never larger:
+//! a pod that it admits is admitted while some of the nodes are still missing.
 //!
 //! Whatever else pools name is no domain: nothing will be there to compare with, and a pod held back for its sake would wait for
 //! good. `minDomains` counts the same domains: where the smallest count is above 0 each of them has a pod, and so a node.

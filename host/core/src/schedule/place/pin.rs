@@ -75,8 +75,9 @@ impl Placer<'_, '_> {
         self.had_choice |= choices.len() > 1;
         choices.sort_unstable();
         let mut narrowed: Vec<SetId> = choices.into_iter().map(|(.., set)| set).collect();
-        if narrowed.is_empty() && !allowed.required && !self.has_domain(set, key) {
-            narrowed.push(set);
+        if narrowed.is_empty() && !allowed.required {
+            let outside = self.compiled.model.keys[key].values.len();
+            narrowed.extend(self.in_domain(set, key, outside));
         }
         narrowed
     }
@@ -126,16 +127,7 @@ impl Placer<'_, '_> {
         })
     }
 
-    /// `true` if any row of a set lies in some domain of a key.
-    fn has_domain(&self, set: SetId, key: usize) -> bool {
-        let bits = self.sets.bits(set);
-        self.compiled.model.keys[key]
-            .rows
-            .iter()
-            .any(|rows| rows.meets(bits))
-    }
-
-    /// Rows of a set that lie in a domain; `None` when none does.
+    /// Rows of a set that lie in a domain, or, for the number after the last one, in none; `None` where there are none.
     pub(super) fn in_domain(&mut self, set: SetId, key: usize, domain: usize) -> Option<SetId> {
         let of_domain = self.domains[key][domain]?;
         self.sets.join(set, of_domain)

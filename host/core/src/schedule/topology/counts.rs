@@ -35,7 +35,8 @@ pub(crate) struct Allowed {
     pub(crate) key: usize,
     /// Its domains.
     pub(crate) domains: Bits,
-    /// `true` if the pod cannot be where the key has no domain: some group of its own is about the key.
+    /// `true` if the pod cannot be where the key has no domain: spread or affinity of its own is about the key. Anti-affinity has
+    /// nothing to say there.
     pub(crate) required: bool,
 }
 
@@ -186,13 +187,14 @@ impl Counts {
         view: GroupView<'_>,
         among: Among,
     ) -> Option<Vec<Allowed>> {
+        let asks_for = |key: usize, group: usize| {
+            let identity = &model.groups[group].identity;
+            identity.key == key && identity.rule != TopologyRule::AntiAffinity
+        };
         let everywhere = |key: &usize| Allowed {
             key: *key,
             domains: Bits::all(model.keys[*key].values.len()),
-            required: view
-                .owned
-                .iter()
-                .any(|group| model.groups[*group].identity.key == *key),
+            required: view.owned.iter().any(|group| asks_for(*key, *group)),
         };
         let mut result: Vec<Allowed> = view.keys.iter().map(everywhere).collect();
         let inverse = view
@@ -211,7 +213,8 @@ impl Counts {
                 self.open_domains(model, *group, view, &view.domains[at])
             };
             result[at].domains.keep(&open);
-            if result[at].domains.is_empty() {
+            let has_others = !result[at].required && model.keys[key].leaves_out;
+            if result[at].domains.is_empty() && !has_others {
                 return None;
             }
         }

@@ -28,6 +28,8 @@ pub(crate) struct TopologyKey {
     pub(crate) of_node: Vec<usize>,
     /// Rows by domain.
     pub(crate) rows: Vec<Bits>,
+    /// `true` if some node or row is in no domain.
+    pub(crate) leaves_out: bool,
 }
 
 impl TopologyKey {
@@ -39,6 +41,7 @@ impl TopologyKey {
             values: Vec::new(),
             of_node: (0..nodes).collect(),
             rows: Vec::new(),
+            leaves_out: false,
         }
     }
 
@@ -67,6 +70,7 @@ impl TopologyKey {
         }
         Self {
             name: name.clone(),
+            leaves_out: row_values.iter().chain(&node_values).any(Option::is_none),
             is_host: false,
             of_node: node_values
                 .iter()

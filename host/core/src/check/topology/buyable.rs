@@ -16,7 +16,7 @@ use crate::resources::{ResourceName, Resources};
 use crate::snapshot::Snapshot;
 
 /// Values of one key.
-pub(super) type Values = BTreeSet<Arc<str>>;
+pub(super) type LabelValues = BTreeSet<Arc<str>>;
 
 /// A question that was answered: needs of a pod, places of its volumes, the key, and others that the node must have.
 type Asked = (
@@ -26,16 +26,16 @@ type Asked = (
     Vec<LabelKey>,
 );
 
-/// What pools sell, as domains for pods.
-pub(super) struct Reach<'a> {
+/// Domains for pods in what pools sell.
+pub(super) struct BuyableDomains<'a> {
     snapshot: &'a Snapshot,
     shops: &'a [Shop],
     /// By pool: amounts that its limits leave; `None` without limits.
     left: Vec<Option<Resources>>,
-    answered: BTreeMap<Asked, Arc<Values>>,
+    answered: BTreeMap<Asked, Arc<LabelValues>>,
 }
 
-impl<'a> Reach<'a> {
+impl<'a> BuyableDomains<'a> {
     pub(super) fn new(snapshot: &'a Snapshot, shops: &'a [Shop]) -> Self {
         let left = shops.iter().map(|shop| left_of(snapshot, shop));
         Self {
@@ -47,20 +47,25 @@ impl<'a> Reach<'a> {
     }
 
     /// Everything that any pool sells of a key.
-    pub(super) fn on_sale(&self, key: &LabelKey) -> Values {
+    pub(super) fn on_sale(&self, key: &LabelKey) -> LabelValues {
         let shops = self.shops.iter();
         shops.flat_map(|shop| values_in(shop, key)).collect()
     }
 
     /// The domains of a key in which a node for a pod can be bought that has the other keys, too.
-    pub(super) fn of(&mut self, pod: &Pod, key: &LabelKey, others: &[LabelKey]) -> Arc<Values> {
+    pub(super) fn of(
+        &mut self,
+        pod: &Pod,
+        key: &LabelKey,
+        others: &[LabelKey],
+    ) -> Arc<LabelValues> {
         let volumes = volumes::alternatives(self.snapshot, pod);
         let volumes: Vec<_> = volumes.into_iter().map(|(_, places)| places).collect();
         let asked = (Arc::clone(&pod.spec), volumes, key.clone(), others.to_vec());
         if let Some(known) = self.answered.get(&asked) {
             return Arc::clone(known);
         }
-        let mut values = Values::new();
+        let mut values = LabelValues::new();
         for (shop, left) in self.shops.iter().zip(&self.left) {
             self.add(shop, left.as_ref(), pod, &asked, &mut values);
         }
@@ -75,7 +80,7 @@ impl<'a> Reach<'a> {
         left: Option<&Resources>,
         pod: &Pod,
         (_, volumes, key, others): &Asked,
-        values: &mut Values,
+        values: &mut LabelValues,
     ) {
         if !tolerates(&shop.pool.taints, pod) {
             return;
@@ -134,15 +139,15 @@ pub(super) fn tolerates(taints: &[Taint], pod: &Pod) -> bool {
     first_untolerated(&hard, &pod.spec.tolerations).is_none()
 }
 
-/// Values of a key that nodes of a pool may have, whoever they are for.
-fn values_in(shop: &Shop, key: &LabelKey) -> Values {
+/// Values of a key that nodes of a pool may have, for any pod.
+fn values_in(shop: &Shop, key: &LabelKey) -> LabelValues {
     let sold = shop.sold.iter();
     sold.flat_map(|sold| decided(&shop.node, sold, key))
         .collect()
 }
 
 /// Values of a key that a node bought as an offering may have; none where nothing lists them.
-fn decided(node: &Requirements, sold: &Sold, key: &LabelKey) -> Values {
+fn decided(node: &Requirements, sold: &Sold, key: &LabelKey) -> LabelValues {
     let own = node.get(key.as_str()).cloned();
     let both = match (own, sold.value(key.as_str())) {
         (Some(own), Some(sold)) => Some(own.intersect(&sold)),
