@@ -19,6 +19,7 @@ use super::tags;
 use crate::client::{CallError, Clients};
 use crate::error::ErrorClass;
 use crate::resolve::alias::parameters;
+use crate::resolve::empty_terms;
 use crate::resolve::images::{Published, images, queries};
 use crate::resolve::network::{
     Subnet as FoundByEc2, security_group_queries, security_groups, subnet_queries, subnets,
@@ -166,6 +167,9 @@ impl<'a> Look<'a> {
     }
 
     async fn subnets(&mut self) -> Finding {
+        if let Some(empty) = empty_terms::of_subnets(self.spec()) {
+            return empty;
+        }
         let (mut found, key) = (Vec::new(), self.key());
         for query in subnet_queries(&self.spec().subnet_selector_terms) {
             let asked = self.clients.subnets_of(&key, &query, self.now);
@@ -192,6 +196,9 @@ impl<'a> Look<'a> {
     }
 
     async fn security_groups(&mut self) -> Finding {
+        if let Some(empty) = empty_terms::of_security_groups(self.spec()) {
+            return empty;
+        }
         let mut found = Vec::new();
         for query in security_group_queries(&self.spec().security_group_selector_terms) {
             match self.clients.security_groups(&query).await {
@@ -213,6 +220,9 @@ impl<'a> Look<'a> {
     }
 
     async fn images(&mut self) -> Finding {
+        if let Some(empty) = empty_terms::of_images(self.spec()) {
+            return empty;
+        }
         let terms = &self.spec().ami_selector_terms;
         let (published, latest) = match self.published(terms).await {
             Ok(published) => published,

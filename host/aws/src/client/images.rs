@@ -76,7 +76,7 @@ impl Clients {
     }
 
     async fn images(&self, query: &Query) -> Result<Vec<Image>, CallError> {
-        let owners = (!query.owners.is_empty()).then(|| query.owners.clone());
+        let owners = (!query.owners().is_empty()).then(|| query.owners().to_vec());
         let ask = self.ec2.describe_images().set_filters(Some(filters(query)));
         let ask = ask.set_owners(owners).include_deprecated(true);
         let ask = ask.max_results(PAGE);

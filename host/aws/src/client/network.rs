@@ -20,7 +20,7 @@ pub(super) fn filters(query: &Query) -> Vec<Filter> {
             .set_values(Some(values.clone()))
             .build()
     };
-    query.filters.iter().map(filter).collect()
+    query.filters().iter().map(filter).collect()
 }
 
 impl Clients {

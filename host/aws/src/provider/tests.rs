@@ -5,6 +5,7 @@ mod crashes;
 mod denied;
 mod doubt;
 mod efa;
+mod empty_terms;
 mod ended;
 mod inputs;
 mod kept;

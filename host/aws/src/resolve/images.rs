@@ -31,34 +31,39 @@ pub(crate) type Published = BTreeMap<String, Vec<Variant>>;
 
 /// Queries for the images of terms. `ids` are those that parameters named: of aliases, and of terms with a parameter.
 pub(crate) fn queries(terms: &[ImageTerm], ids: impl IntoIterator<Item = String>) -> Vec<Query> {
-    let available = || Query::default().with("state", ["available".to_owned()]);
-    let owners = |term: &ImageTerm, default: &[&str]| match &term.owner {
-        Some(owner) => vec![owner.clone()],
-        None => default.iter().map(|owner| (*owner).to_owned()).collect(),
-    };
+    let available =
+        |query: Query| Some(query.and(Query::one_of("state", ["available".to_owned()])?));
     let own = terms.iter().filter_map(|term| term.id.clone());
-    let ids: Vec<String> = own.chain(ids).collect();
-    let by_id = (!ids.is_empty()).then(|| available().with("image-id", ids));
+    let by_id = Query::one_of("image-id", own.chain(ids)).and_then(available);
     let is_by_name = |term: &&ImageTerm| {
         term.id.is_none() && term.alias.is_none() && term.ssm_parameter.is_none()
     };
-    let by_name = terms.iter().filter(is_by_name).map(|term| {
-        let default: &[&str] = if term.name.is_some() {
-            &["self", "amazon"]
-        } else {
-            &[]
-        };
-        let mut query = available()
-            .with("name", term.name.clone())
-            .with_tags(&term.tags);
-        query.owners = owners(term, default);
-        query
-    });
+    let by_name = terms
+        .iter()
+        .filter(is_by_name)
+        .filter_map(|term| available(named(term)?));
     by_id.into_iter().chain(by_name).collect()
 }
 
 /// An image with the requirements of the types that it fits.
 type Fitting = (Image, Vec<NodeSelectorRequirement>);
+
+/// Query for the images of a term by their name and their tags; `None` where it says neither, whoever may own them.
+fn named(term: &ImageTerm) -> Option<Query> {
+    let name = term.name.clone().map(|name| Query::one_of("name", [name]));
+    let tags = (!term.tags.is_empty()).then(|| Query::tagged(&term.tags));
+    let query = match (name, tags) {
+        (Some(name), Some(tags)) => name?.and(tags?),
+        (Some(only), None) | (None, Some(only)) => only?,
+        (None, None) => return None,
+    };
+    let owners = match &term.owner {
+        Some(owner) => vec![owner.clone()],
+        None if term.name.is_some() => vec!["self".to_owned(), "amazon".to_owned()],
+        None => Vec::new(),
+    };
+    Some(query.owned_by(owners))
+}
 
 /// Images as the status has them, the newest first. Of those that fit the same types only the best is there: one that is not deprecated before
 /// one that is, then the newest, then the one whose name comes last. Images of architectures that nodes do not have are left out.
@@ -179,20 +184,20 @@ mod tests {
         let queries = queries(&terms, ["ami-2".to_owned()]);
         let shown = queries.iter().map(|query| {
             let filters = query
-                .filters
+                .filters()
                 .iter()
                 .map(|(name, values)| format!("{name}={}", values.join("|")));
             format!(
                 "{} by {}",
                 filters.collect::<Vec<_>>().join(" "),
-                query.owners.join("|")
+                query.owners().join("|")
             )
         });
         let expected = [
-            "state=available image-id=ami-1|ami-2 by ",
-            "state=available name=mine-* by self|amazon",
-            "state=available name=x tag-key=a by 111122223333",
-            "state=available tag:b=c by ",
+            "image-id=ami-1|ami-2 state=available by ",
+            "name=mine-* state=available by self|amazon",
+            "name=x tag-key=a state=available by 111122223333",
+            "tag:b=c state=available by ",
         ];
         assert_eq!(shown.collect::<Vec<_>>(), expected);
     }

@@ -271,7 +271,7 @@ mod tests {
             images: SignedDuration::from_mins(90),
             subnets: SignedDuration::from_mins(10),
         });
-        let query = Query::default();
+        let query = Query::one_of("name", ["own".to_owned()]).expect("a query");
         let (own, subnet) = (image("ami-1", None), Subnet::default());
         let found = std::slice::from_ref(&own);
         kept.keep_images(("a-1", &query), found, false, at(0));

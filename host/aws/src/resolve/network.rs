@@ -22,7 +22,7 @@ pub(crate) struct Subnet {
 /// Queries for the subnets of terms: one for each term with tags, one for all ids.
 pub(crate) fn subnet_queries(terms: &[SubnetTerm]) -> Vec<Query> {
     let tagged = terms.iter().filter(|term| term.id.is_none());
-    let tagged = tagged.map(|term| Query::default().with_tags(&term.tags));
+    let tagged = tagged.filter_map(|term| Query::tagged(&term.tags));
     let ids = named("subnet-id", terms.iter().map(|term| term.id.as_ref()));
     tagged.chain(ids).collect()
 }
@@ -32,7 +32,7 @@ pub(crate) fn security_group_queries(terms: &[SecurityGroupTerm]) -> Vec<Query> 
     let tagged = terms
         .iter()
         .filter(|term| term.id.is_none() && term.name.is_none());
-    let tagged = tagged.map(|term| Query::default().with_tags(&term.tags));
+    let tagged = tagged.filter_map(|term| Query::tagged(&term.tags));
     let ids = named("group-id", terms.iter().map(|term| term.id.as_ref()));
     let names = named("group-name", terms.iter().map(|term| term.name.as_ref()));
     tagged.chain(ids).chain(names).collect()
@@ -70,7 +70,7 @@ mod tests {
             |(name, values): &(String, Vec<String>)| format!("{name}={}", values.join("|"));
         let query = |query: &Query| {
             query
-                .filters
+                .filters()
                 .iter()
                 .map(filter)
                 .collect::<Vec<_>>()

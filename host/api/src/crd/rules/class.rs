@@ -19,6 +19,13 @@ pub(super) fn class() -> Rules {
         ("spec.securityGroupSelectorTerms", groups()),
         ("spec.subnetSelectorTerms", subnets()),
         ("spec.tags", own_tags()),
+        ("spec.amiSelectorTerms[].name", filled_in("name")),
+        ("spec.amiSelectorTerms[].owner", filled_in("owner")),
+        (
+            "spec.amiSelectorTerms[].ssmParameter",
+            filled_in("ssmParameter"),
+        ),
+        ("spec.securityGroupSelectorTerms[].name", filled_in("name")),
         (
             "spec.role",
             vec![rule("self != ''", "role: expected the name of a role")],
@@ -98,10 +105,25 @@ fn filled() -> Rule {
     rule("self.size() != 0", "expected at least one term")
 }
 
+/// An empty map would ask for everything that there is.
 fn term_tags() -> Vec<Rule> {
+    vec![
+        rule(
+            "self.size() != 0",
+            "tags: expected at least one tag; an empty map selects nothing",
+        ),
+        rule(
+            "self.all(x, x != '' && self[x] != '')",
+            "tags: expected neither empty keys nor empty values; * stands for any value",
+        ),
+    ]
+}
+
+/// Text by which a term chooses.
+fn filled_in(field: &str) -> Vec<Rule> {
     vec![rule(
-        "self.all(x, x != '' && self[x] != '')",
-        "tags: expected neither empty keys nor empty values; * stands for any value",
+        "self != ''",
+        format!("{field}: expected text; an empty one selects nothing"),
     )]
 }
 

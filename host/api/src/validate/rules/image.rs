@@ -43,7 +43,7 @@ fn one(path: &str, term: &Value, findings: &mut Findings) {
             return;
         }
     }
-    super::node_class::tags(path, term, findings);
+    super::node_class::filled_in(path, term, findings);
 }
 
 fn alias(path: &str, alias: &str, findings: &mut Findings) {

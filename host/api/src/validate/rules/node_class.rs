@@ -60,9 +60,23 @@ fn identity(spec: &Value, findings: &mut Findings) {
     }
 }
 
-/// Keys and values of a term's tags are text that is not empty.
-pub(super) fn tags(path: &str, term: &Value, findings: &mut Findings) {
+/// A term has at least one tag, if any, with keys and values that are not empty; and no empty text by which it would choose.
+pub(super) fn filled_in(path: &str, term: &Value, findings: &mut Findings) {
+    for name in ["name", "owner", "ssmParameter"] {
+        if has(term, name) && text(term, name).is_empty() {
+            findings.error(
+                format!("{path}.{name}"),
+                "is empty and selects nothing; expected text",
+            );
+        }
+    }
     let tags = term.get("tags").and_then(Value::as_object);
+    if tags.is_some_and(serde_json::Map::is_empty) {
+        findings.error(
+            format!("{path}.tags"),
+            "is empty and selects nothing; expected at least one tag",
+        );
+    }
     for (key, value) in tags.into_iter().flatten() {
         if key.is_empty() {
             findings.error(
@@ -92,7 +106,7 @@ fn terms(
         if !known.iter().any(|name| has(term, name)) {
             findings.error(&path, format!("chooses nothing; expected {}", or(known)));
         }
-        tags(&path, term, findings);
+        filled_in(&path, term, findings);
     }
     for (only, others) in exclusive {
         let mixes = |term: &Value| has(term, only) && others.iter().any(|other| has(term, other));
