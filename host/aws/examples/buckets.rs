@@ -258,6 +258,7 @@ fn class() -> Result<ServedClass, Failure> {
     let settings = NodeSettings {
         memory_overhead: Share::from_parts_per_million(75_000),
         reserved_interfaces: 0,
+        fills_open_reservations: false,
     };
     let market = Market::of_tables(&world.region);
     Ok(ServedClass::new(

@@ -73,6 +73,7 @@ pub(crate) fn class_on(market: &Market, spec: &Value) -> ServedClass {
     let settings = NodeSettings {
         memory_overhead: Share::from_parts_per_million(75_000),
         reserved_interfaces: 0,
+        fills_open_reservations: false,
     };
     ServedClass::new(object, market, "Y2E=", settings).expect("a class that can be served")
 }

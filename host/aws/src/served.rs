@@ -28,6 +28,9 @@ pub struct NodeSettings {
     pub memory_overhead: Share,
     /// Network interfaces of each node kept from pods (`RESERVED_ENIS`).
     pub reserved_interfaces: u32,
+    /// `true` where instances may fill open capacity reservations, as EC2 does unless it is told otherwise (gate `ReservedCapacity` shut);
+    /// `false` where reservations are kept for launches that name them.
+    pub fills_open_reservations: bool,
 }
 
 /// Types of a region, where there are any, and their prices, as far as EC2 has told.
@@ -86,6 +89,8 @@ pub struct ServedClass {
     listing: Listing,
     /// Types and offerings that it sells.
     pub catalogue: Arc<Catalogue>,
+    /// Instances may fill open capacity reservations.
+    pub(crate) fills_open_reservations: bool,
     images: Vec<(String, Requirements)>,
 }
 
@@ -118,6 +123,7 @@ impl ServedClass {
             family,
             settings: own,
             listing: market.listing.clone(),
+            fills_open_reservations: settings.fills_open_reservations,
             images,
         })
     }

@@ -154,11 +154,7 @@ fn data(template: &LaunchTemplate, region: &str) -> RequestLaunchTemplateData {
         .metadata_options(metadata(&template.metadata, region))
         .enclave_options(EnclaveRequest::builder().enabled(false).build())
         .placement(PlacementRequest::builder().tenancy(tenancy).build())
-        .capacity_reservation_specification(
-            ReservationRequest::builder()
-                .capacity_reservation_preference(CapacityReservationPreference::None)
-                .build(),
-        )
+        .set_capacity_reservation_specification(reservations(template))
         .set_network_interfaces(Some(interfaces))
         .set_cpu_options(template.nested_virtualization.as_deref().map(|own| {
             CpuRequest::builder()
@@ -167,6 +163,13 @@ fn data(template: &LaunchTemplate, region: &str) -> RequestLaunchTemplateData {
         }))
         .set_tag_specifications(Some(kinds.into_iter().map(tags).collect()))
         .build()
+}
+
+/// The word on capacity reservations; EC2 fills open ones unless it is told otherwise.
+fn reservations(template: &LaunchTemplate) -> Option<ReservationRequest> {
+    let left = ReservationRequest::builder()
+        .capacity_reservation_preference(CapacityReservationPreference::None);
+    (!template.fills_open_reservations).then(|| left.build())
 }
 
 /// One for EFA alone has no addresses, and nothing that concerns them.

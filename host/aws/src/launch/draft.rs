@@ -232,6 +232,7 @@ fn template(
         ),
         metadata: metadata(spec.metadata_options.as_ref()),
         monitoring: spec.detailed_monitoring.unwrap_or(false),
+        fills_open_reservations: class.fills_open_reservations,
         is_dedicated: is_dedicated(claim),
         is_spot: is_spot(capacity_type),
         tags,

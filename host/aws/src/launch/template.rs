@@ -46,6 +46,8 @@ pub struct LaunchTemplate {
     pub metadata: MetadataOptions,
     /// `true` for metrics every minute.
     pub monitoring: bool,
+    /// `true` where instances may fill open capacity reservations, `false` where they leave them.
+    pub fills_open_reservations: bool,
     /// `true` for hardware of one's own.
     pub is_dedicated: bool,
     /// `true` for a template of spot instances, whose requests get the tags, too.

@@ -39,6 +39,12 @@ use crate::served::{Market, NodeSettings};
 
 const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
 
+const NODES: NodeSettings = NodeSettings {
+    memory_overhead: Share::from_parts_per_million(75_000),
+    reserved_interfaces: 0,
+    fills_open_reservations: false,
+};
+
 /// A cloud with what cluster `demo` needs, and EC2 for that cluster with one class.
 struct Scene {
     cloud: Cloud,
@@ -92,13 +98,14 @@ impl Scene {
 
     /// From now on the class has these fields.
     async fn serve(&self, spec: &Value) {
+        self.serve_with(spec, NODES).await;
+    }
+
+    /// The same by other settings of the controller.
+    async fn serve_with(&self, spec: &Value, nodes: NodeSettings) {
         let mut class = class(spec);
         class.status = Some(self.reconciled(&class).await.status);
         let market = Market::of_tables("us-east-1");
-        let nodes = NodeSettings {
-            memory_overhead: Share::from_parts_per_million(75_000),
-            reserved_interfaces: 0,
-        };
         let served = ServedClass::new(class, &market, "", nodes).expect("a class");
         self.ec2.serve([Arc::new(served)]);
     }

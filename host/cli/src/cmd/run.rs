@@ -74,7 +74,7 @@ async fn serve(flags: &Run) -> Result<()> {
     let stopped = stopped().map_err(environment)?;
     let config = config(flags).await?;
     let client = Client::try_from(config.clone()).map_err(environment)?;
-    let provider = Prepared::read(flags, &client, &environment_of).await?;
+    let provider = Prepared::read(flags, &settings, &client, &environment_of).await?;
     let records = flags.records.as_deref();
     let records = records
         .map(|path| records::stream(path, &engine))

@@ -13,8 +13,9 @@ use kube::{Api, Client};
 use plimsoll_aws::{Clients, ClusterAccess, ConnectError, ErrorClass, NodeSettings};
 use plimsoll_controller::Telemetry;
 use plimsoll_controller::provider::{self, AwsSetup, VersionSource};
+use plimsoll_core::snapshot::Settings;
 
-use self::settings::{gates, intervals, is_set, overhead, refuse_zonal_shifts, reserved};
+use self::settings::{gates, intervals, is_set, nodes, refuse_zonal_shifts};
 use crate::cluster::environment;
 use crate::failure::Environment;
 use crate::flags;
@@ -37,6 +38,7 @@ impl Aws {
     pub(crate) async fn read(
         flags: &flags::Aws,
         access: &flags::Access,
+        settings: &Settings,
         client: &Client,
         said: &impl Fn(&str) -> Option<String>,
     ) -> Result<Self> {
@@ -45,10 +47,7 @@ impl Aws {
         let Some(name) = chosen(&flags.cluster_name, "CLUSTER_NAME") else {
             bail!("no name of the cluster; expected one as --cluster-name or CLUSTER_NAME");
         };
-        let nodes = NodeSettings {
-            memory_overhead: overhead(flags, &said)?,
-            reserved_interfaces: reserved(flags, &said),
-        };
+        let nodes = nodes(flags, settings, &said)?;
         refuse_zonal_shifts(flags, &said)?;
         for warning in gates(flags, &said)? {
             tracing::warn!("{warning}");

@@ -11,6 +11,7 @@ use kube::Client;
 use plimsoll_controller::{Telemetry, provider};
 use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::provider::ProviderFacts;
+use plimsoll_core::snapshot::Settings;
 use plimsoll_kwok::FaultPlan;
 
 use crate::cluster;
@@ -39,6 +40,7 @@ impl Prepared {
     )]
     pub(crate) async fn read(
         flags: &Run,
+        settings: &Settings,
         client: &Client,
         environment: &impl Fn(&str) -> Option<String>,
     ) -> Result<Self> {
@@ -53,7 +55,8 @@ impl Prepared {
             #[cfg(feature = "aws")]
             Provider::Aws => {
                 refuse_kwoks(flags)?;
-                let aws = aws::Aws::read(&flags.aws, &flags.access, client, environment).await?;
+                let aws = aws::Aws::read(&flags.aws, &flags.access, settings, client, environment)
+                    .await?;
                 Ok(Self::Aws(Box::new(aws)))
             }
         }

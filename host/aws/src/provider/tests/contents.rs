@@ -257,3 +257,29 @@ async fn isolated_regions_are_not_asked_for_ipv6_of_the_metadata_service() {
         assert_eq!(own["HttpTokens"], "required", "{region}");
     }
 }
+
+#[tokio::test]
+async fn instances_leave_open_reservations_only_where_they_are_told_to() {
+    let none = json!({"CapacityReservationPreference": "none"});
+    for (fills, expected) in [(false, none), (true, Value::Null)] {
+        let scene = Scene::new().await;
+        let nodes = NodeSettings {
+            fills_open_reservations: fills,
+            ..NODES
+        };
+        scene.serve_with(&json!({}), nodes).await;
+        for capacity in [Spot, CapacityType::OnDemand] {
+            scene.cloud.forget_calls();
+            let mut request = two(capacity);
+            request.batch.token = format!("00ab-{}", u8::from(capacity == Spot))
+                .as_str()
+                .into();
+            assert!(!claims(scene.launch(&request).await).is_empty());
+            let made = &input(&scene, "CreateLaunchTemplate")["LaunchTemplateData"];
+            assert_eq!(
+                made["CapacityReservationSpecification"], expected,
+                "{capacity:?}"
+            );
+        }
+    }
+}

@@ -143,6 +143,7 @@ async fn a_class_whose_types_are_sold_as_spot_alone_is_tried_out_as_well() {
     let nodes = NodeSettings {
         memory_overhead: Share::from_parts_per_million(75_000),
         reserved_interfaces: 0,
+        fills_open_reservations: false,
     };
     let served = ServedClass::new(own, &market, "", nodes).expect("a class");
     scene.ec2.serve([Arc::new(served)]);

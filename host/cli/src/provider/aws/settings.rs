@@ -6,7 +6,8 @@ use std::str::FromStr;
 use anyhow::{Result, anyhow, bail};
 use k8s_openapi::jiff::SignedDuration;
 use plimsoll_api::duration;
-use plimsoll_aws::RefreshIntervals;
+use plimsoll_aws::{NodeSettings, RefreshIntervals};
+use plimsoll_core::snapshot::Settings;
 use plimsoll_core::time::Span;
 use plimsoll_ec2_facts::Share;
 
@@ -17,12 +18,22 @@ use crate::leader::is_true;
 const MEMORY_OVERHEAD: f64 = 0.075;
 const MILLION: f64 = 1_000_000.0;
 
+/// Settings that change what nodes have. Open capacity reservations are filled while the gate `ReservedCapacity` is shut.
+pub(super) fn nodes(
+    flags: &flags::Aws,
+    settings: &Settings,
+    said: &impl Fn(&str) -> Option<String>,
+) -> Result<NodeSettings> {
+    Ok(NodeSettings {
+        memory_overhead: overhead(flags, said)?,
+        reserved_interfaces: reserved(flags, said),
+        fills_open_reservations: !settings.reserved_capacity,
+    })
+}
+
 /// The share of memory that is kept. Text of the environment that is no number gives the default, as the incumbent has it; a number that is no
 /// share is refused.
-pub(super) fn overhead(
-    flags: &flags::Aws,
-    said: &impl Fn(&str) -> Option<String>,
-) -> Result<Share> {
+fn overhead(flags: &flags::Aws, said: &impl Fn(&str) -> Option<String>) -> Result<Share> {
     let name = "VM_MEMORY_OVERHEAD_PERCENT";
     let written = said(name).filter(|text| is_read::<f64>(name, text, "a share such as 0.075"));
     let share = match (flags.vm_memory_overhead_percent, written) {
@@ -41,7 +52,7 @@ pub(super) fn overhead(
     Ok(Share::from_parts_per_million(millionths))
 }
 
-pub(super) fn reserved(flags: &flags::Aws, said: &impl Fn(&str) -> Option<String>) -> u32 {
+fn reserved(flags: &flags::Aws, said: &impl Fn(&str) -> Option<String>) -> u32 {
     let name = "RESERVED_ENIS";
     let text = || said(name).filter(|text| is_read::<u32>(name, text, "a number such as 1"));
     let written = || text()?.parse().ok();
@@ -202,6 +213,20 @@ mod tests {
         };
         let subnets = intervals(&flags, &|_| None).map(|own| own.subnets);
         assert_eq!(subnets.ok(), Some(SignedDuration::from_mins(2)));
+    }
+
+    #[test]
+    fn open_reservations_are_filled_while_the_gate_of_reserved_capacity_is_shut() {
+        for (gates, fills) in [
+            ("", false),
+            ("ReservedCapacity=true", false),
+            ("ReservedCapacity=false", true),
+        ] {
+            let mut settings = Settings::default();
+            crate::gates::set(&mut settings, gates).expect("gates");
+            let nodes = from(&[], |flags, said| nodes(flags, &settings, &said)).expect("settings");
+            assert_eq!(nodes.fills_open_reservations, fills, "{gates}");
+        }
     }
 
     #[test]

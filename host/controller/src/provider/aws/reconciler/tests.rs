@@ -37,6 +37,7 @@ impl ClassCalls for Silent {
 const NODES: NodeSettings = NodeSettings {
     memory_overhead: Share::from_parts_per_million(75_000),
     reserved_interfaces: 0,
+    fills_open_reservations: false,
 };
 
 fn reconciler(server: &Server) -> (Reconciler<Silent>, mpsc::Receiver<Ec2NodeClass>) {
