@@ -27,6 +27,7 @@ type EC2NodeClassSpec struct {
 	NetworkInterfaces        []*NetworkInterface        `json:"networkInterfaces"`
 	DetailedMonitoring       *bool                      `json:"detailedMonitoring"`
 	MetadataOptions          *MetadataOptions           `json:"metadataOptions"`
+	EnclaveOptions           *EnclaveOptions            `json:"enclaveOptions"`
 	ConnectionTracking       *ConnectionTracking        `json:"connectionTracking"`
 	Context                  *string                    `json:"context"`
 	CPUOptions               *CPUOptions                `json:"cpuOptions"`
@@ -80,6 +81,10 @@ type ConnectionTracking struct {
 
 type CPUOptions struct {
 	NestedVirtualization *string `json:"nestedVirtualization"`
+}
+
+type EnclaveOptions struct {
+	Enabled bool `json:"enabled"`
 }
 
 var families = []string{"AL2", "AL2023", "Bottlerocket", "Windows2019", "Windows2022", "Windows2025"}

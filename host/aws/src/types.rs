@@ -11,7 +11,7 @@ use std::fmt::Display;
 
 use aws_sdk_ec2::types::{
     self as ec2, ArchitectureType, EbsOptimizedSupport, EphemeralNvmeSupport,
-    InstanceTypeHypervisor, InstanceTypeInfo, NetworkCardInfo,
+    InstanceTypeHypervisor, InstanceTypeInfo, NetworkCardInfo, NitroEnclavesSupport,
     SupportedAdditionalProcessorFeature as ProcessorFeature, UsageClassType,
 };
 use plimsoll_ec2_facts::catalogue::{CapacityTypes, SoldType};
@@ -76,6 +76,7 @@ pub(crate) fn read(info: &InstanceTypeInfo) -> Result<Option<SoldType>, TypeErro
         clock_mhz: reading.clock()?,
         hypervisor: reading.hypervisor()?,
         nested_virtualization: reading.nested_virtualization(),
+        enclaves: info.nitro_enclaves_support() == Some(&NitroEnclavesSupport::Supported),
         encryption_in_transit: reading.encryption_in_transit(),
         ebs_mbps: reading.ebs()?,
         network_mbps: reading.known.and_then(|known| known.network_mbps),

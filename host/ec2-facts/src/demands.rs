@@ -13,6 +13,8 @@ pub struct Demands {
     tracks_connections: bool,
     /// `true` if its instances have to run virtual machines of their own.
     nests_virtual_machines: bool,
+    /// `true` if its instances may run enclaves.
+    runs_enclaves: bool,
 }
 
 /// A network interface of every instance.
@@ -30,11 +32,13 @@ impl Demands {
         let interfaces = spec.get("networkInterfaces").and_then(Value::as_array);
         let interfaces = interfaces.into_iter().flatten().map(interface);
         let nested = spec.pointer("/cpuOptions/nestedVirtualization");
+        let enclaves = spec.pointer("/enclaveOptions/enabled");
         let tracking = spec.get("connectionTracking");
         Self {
             interfaces: interfaces.collect(),
             tracks_connections: tracking.is_some_and(|own| !own.is_null()),
             nests_virtual_machines: nested.and_then(Value::as_str) == Some("enabled"),
+            runs_enclaves: enclaves == Some(&Value::Bool(true)),
         }
     }
 
@@ -43,6 +47,7 @@ impl Demands {
         (self.interfaces.is_empty() || self.have_place(facts))
             && (!self.tracks_connections || facts.hypervisor == Some(Hypervisor::Nitro))
             && (!self.nests_virtual_machines || facts.nested_virtualization)
+            && (!self.runs_enclaves || facts.enclaves)
     }
 
     /// `true` for a type that has a place for each interface: a card, a device of the card, and EFA for those that need it.
@@ -90,7 +95,13 @@ mod tests {
     fn types_meet_what_a_class_demands_of_their_hardware() {
         let tracks = json!({"connectionTracking": {"udpTimeout": 30}});
         let nests = |own: &str| json!({"cpuOptions": {"nestedVirtualization": own}});
+        let enclaves = |enabled: bool| json!({"enclaveOptions": {"enabled": enabled}});
         for (spec, name, expected) in [
+            (enclaves(true), "m6i.xlarge", true),
+            (enclaves(true), "m6i.large", false),
+            (enclaves(true), "m6i.metal", false),
+            (enclaves(true), "c7i-flex.xlarge", false),
+            (enclaves(false), "m6i.large", true),
             (json!({}), "a1.large", false),
             (json!({"amiFamily": "Custom"}), "a1.large", true),
             (json!({}), "m6g.large", true),

@@ -6,6 +6,7 @@
 
 use std::sync::OnceLock;
 
+use crate::enclaves;
 use crate::table::{Row, Table, TableError};
 
 const TABLE: Table = Table {
@@ -118,6 +119,9 @@ pub struct InstanceType {
     /// `true` if instances can run virtual machines of their own where they are launched for it. No list that the table is made of says so: it
     /// follows from the family.
     pub nested_virtualization: bool,
+    /// `true` if instances can run Nitro Enclaves where they are launched for it. No list that the table is made of says so: it follows from
+    /// family and size.
+    pub enclaves: bool,
     /// `true` if traffic between such instances is encrypted by the network card.
     pub encryption_in_transit: bool,
     /// Bandwidth to EBS in Mbit/s, where EBS optimisation is on by default.
@@ -228,7 +232,7 @@ fn can_nest_virtual_machines(name: &str) -> bool {
 }
 
 fn read_type(name: &'static str, row: &mut Row) -> Result<InstanceType, TableError> {
-    Ok(InstanceType {
+    let mut facts = InstanceType {
         name,
         vcpus: row.value("cpu")?,
         memory_mib: row.value("memory_mib")?,
@@ -254,7 +258,10 @@ fn read_type(name: &'static str, row: &mut Row) -> Result<InstanceType, TableErr
         accelerator: read_accelerator(row)?,
         network: read_network(row)?,
         efa_interfaces: row.stated_value("efa")?,
-    })
+        enclaves: false,
+    };
+    facts.enclaves = enclaves::can_run(&facts);
+    Ok(facts)
 }
 
 fn read_gpu(row: &mut Row) -> Result<Option<Gpu>, TableError> {

@@ -10,6 +10,7 @@ pub mod attach;
 pub mod catalogue;
 pub mod class;
 mod demands;
+mod enclaves;
 pub mod holes;
 pub mod instance_type;
 pub mod labels;

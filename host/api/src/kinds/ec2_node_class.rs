@@ -135,6 +135,8 @@ pub struct Ec2NodeClassSpec {
     pub context: Option<String>,
     /// Options of the processors.
     pub cpu_options: Option<CpuOptions>,
+    /// Enclaves of instances; none where absent.
+    pub enclave_options: Option<EnclaveOptions>,
     /// Prefixes of addresses of each network interface; none where absent.
     pub ip_prefix_count: Option<i32>,
     /// Everything else, as written.
@@ -292,6 +294,14 @@ pub struct ConnectionTracking {
     /// Of other UDP flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub udp_timeout: Option<i32>,
+}
+
+/// Nitro Enclaves of an instance.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct EnclaveOptions {
+    /// `true` where it may run enclaves.
+    pub enabled: bool,
 }
 
 /// Options of the processors.

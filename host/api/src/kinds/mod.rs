@@ -17,8 +17,9 @@ pub use capacity_buffer::{
 pub use common::{Condition, NodeClassReference, NodeSelectorRequirement, Quantities, TaintEntry};
 pub use ec2_node_class::{
     BlockDevice, BlockDeviceMapping, ConnectionTracking, CpuOptions, Ec2NodeClass,
-    Ec2NodeClassSpec, Ec2NodeClassStatus, FoundImage, FoundSecurityGroup, FoundSubnet, ImageTerm,
-    MetadataOptions, NetworkInterface, PlacementGroupSelector, SecurityGroupTerm, SubnetTerm, Tags,
+    Ec2NodeClassSpec, Ec2NodeClassStatus, EnclaveOptions, FoundImage, FoundSecurityGroup,
+    FoundSubnet, ImageTerm, MetadataOptions, NetworkInterface, PlacementGroupSelector,
+    SecurityGroupTerm, SubnetTerm, Tags,
 };
 pub use node_claim::{NodeClaim, NodeClaimSpec, NodeClaimStatus, ResourceRequests};
 pub use node_overlay::{NodeOverlay, NodeOverlaySpec, NodeOverlayStatus};

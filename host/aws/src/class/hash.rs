@@ -10,7 +10,7 @@ mod json;
 
 use plimsoll_api::kinds::{
     BlockDevice, BlockDeviceMapping, ConnectionTracking, CpuOptions, Ec2NodeClassSpec,
-    MetadataOptions, NetworkInterface, PlacementGroupSelector,
+    EnclaveOptions, MetadataOptions, NetworkInterface, PlacementGroupSelector,
 };
 use plimsoll_core::structure_hash::{
     Structure, of_bytes, of_flag, of_i32, of_i64, of_list, of_map, of_text,
@@ -70,6 +70,10 @@ fn of_spec(spec: &Ec2NodeClassSpec) -> u64 {
         .field(
             "MetadataOptions",
             spec.metadata_options.as_ref().map(of_metadata),
+        )
+        .field(
+            "EnclaveOptions",
+            spec.enclave_options.as_ref().map(of_enclaves),
         )
         .field(
             "ConnectionTracking",
@@ -193,6 +197,12 @@ fn of_cpu(options: &CpuOptions) -> u64 {
         .hash()
 }
 
+fn of_enclaves(options: &EnclaveOptions) -> u64 {
+    Structure::named("EnclaveOptions")
+        .field("Enabled", options.enabled.then(|| of_flag(true)))
+        .hash()
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
@@ -239,6 +249,10 @@ mod tests {
         assert_eq!(hashed(&golden()), "11148166120438674859");
         let other = with("userData", "userdata-test-2".into());
         assert_eq!(hashed(&other), "11774429238106843388");
+        let other = with("enclaveOptions", json!({"enabled": true}));
+        assert_eq!(hashed(&other), "7236976372141148292");
+        let other = with("enclaveOptions", json!({"enabled": false}));
+        assert_eq!(hashed(&other), "12655667132181172925");
         let mut other = with("instanceProfile", "test-instance-profile".into());
         other.as_object_mut().expect("a map").remove("role");
         assert_eq!(hashed(&other), "10323991363677716244");
@@ -269,6 +283,7 @@ mod tests {
             ),
             ("connectionTracking", json!({"udpTimeout": 30})),
             ("cpuOptions", json!({"nestedVirtualization": "enabled"})),
+            ("enclaveOptions", json!({"enabled": false})),
             ("placementGroupSelector", json!({"name": "close"})),
             ("context", json!("")),
             ("detailedMonitoring", json!(true)),

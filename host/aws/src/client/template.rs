@@ -152,7 +152,7 @@ fn data(template: &LaunchTemplate, region: &str) -> RequestLaunchTemplateData {
         )
         .set_block_device_mappings((!disks.is_empty()).then_some(disks))
         .metadata_options(metadata(&template.metadata, region))
-        .enclave_options(EnclaveRequest::builder().enabled(false).build())
+        .enclave_options(EnclaveRequest::builder().enabled(template.enclaves).build())
         .placement(PlacementRequest::builder().tenancy(tenancy).build())
         .set_capacity_reservation_specification(reservations(template))
         .set_network_interfaces(Some(interfaces))

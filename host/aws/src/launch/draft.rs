@@ -226,6 +226,7 @@ fn template(
             .cpu_options
             .as_ref()
             .and_then(|own| own.nested_virtualization.clone()),
+        enclaves: spec.enclave_options.as_ref().is_some_and(|own| own.enabled),
         disks: disks(
             spec.block_device_mappings.as_deref(),
             class.family != Family::Custom,

@@ -38,6 +38,8 @@ pub struct LaunchTemplate {
     pub tracking: Option<ConnectionTracking>,
     /// Virtual machines inside of the instance, `enabled` or `disabled`; the type decides where `None`.
     pub nested_virtualization: Option<String>,
+    /// `true` for an instance that may run enclaves.
+    pub enclaves: bool,
     /// A public address, or none; the subnet decides where `None`.
     pub public_address: Option<bool>,
     /// Disks; those of the image where there are none.

@@ -105,6 +105,7 @@ fn described(world: &World, own: &InstanceType) -> Value {
         "supportedVirtualizationTypes": ["hvm"],
         "bareMetal": own.is_bare_metal(),
         "hypervisor": own.hypervisor.map(plimsoll_ec2_facts::instance_type::Hypervisor::as_str),
+        "nitroEnclavesSupport": if own.enclaves { "supported" } else { "unsupported" },
         "processorInfo": {
             "supportedArchitectures": [architecture(own)],
             "supportedFeatures": own.nested_virtualization.then_some(["nested-virtualization"]),

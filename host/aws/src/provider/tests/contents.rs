@@ -283,3 +283,26 @@ async fn instances_leave_open_reservations_only_where_they_are_told_to() {
         }
     }
 }
+
+#[tokio::test]
+async fn instances_run_enclaves_where_the_class_says_so_and_the_type_can() {
+    for (spec, expected) in [
+        (json!({}), Some("false")),
+        (json!({"enclaveOptions": {"enabled": false}}), Some("false")),
+        (json!({"enclaveOptions": {"enabled": true}}), Some("true")),
+    ] {
+        let scene = Scene::new().await;
+        scene.serve(&spec).await;
+        let options = vec![
+            sample::option("m5.large", "us-east-1a", Spot, 0.04),
+            sample::option("m5.xlarge", "us-east-1a", Spot, 0.05),
+        ];
+        assert!(!claims(scene.launch(&sample::request(&["a"], options)).await).is_empty());
+        let made = input(&scene, "CreateLaunchTemplate");
+        let enabled = made["LaunchTemplateData"]["EnclaveOptions"]["Enabled"].as_str();
+        assert_eq!(enabled, expected, "{spec}");
+        let fleet = input(&scene, "CreateFleet");
+        let small = fleet.to_string().contains("m5.large");
+        assert_eq!(small, enabled == Some("false"), "{spec}: {fleet}");
+    }
+}

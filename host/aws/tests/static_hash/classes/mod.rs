@@ -31,6 +31,7 @@ pub(crate) const HASHED: Fields = &[
     ("connectionTracking", |draw| object(draw, TRACKING)),
     ("context", text),
     ("cpuOptions", |draw| object(draw, PROCESSORS)),
+    ("enclaveOptions", |draw| object(draw, ENCLAVES)),
 ];
 
 /// Fields that are not.
@@ -92,6 +93,8 @@ const TRACKING: Fields = &[
 ];
 
 const PROCESSORS: Fields = &[("nestedVirtualization", text)];
+
+const ENCLAVES: Fields = &[("enabled", flag)];
 
 /// Settings of all kinds that kubelets have, and one that none has.
 const KUBELET: Fields = &[

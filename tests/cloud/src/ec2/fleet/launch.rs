@@ -86,6 +86,10 @@ fn check(world: &World, own: &Override<'_>) -> Result<(), Fault> {
         let message = format!("Nested virtualization is not supported by instance type {name}.");
         return Err(Fault::new("UnsupportedOperation", message));
     }
+    if own.template.data["EnclaveOptions"]["Enabled"] == "true" && !facts.enclaves {
+        let message = format!("The instance type {name} does not support enclaves.");
+        return Err(Fault::new("UnsupportedOperation", message));
+    }
     let wanted = match facts.architecture {
         Architecture::Amd64 => "x86_64",
         Architecture::Arm64 => "arm64",

@@ -325,6 +325,23 @@ fn types_that_cannot_nest_virtual_machines_are_refused_where_the_template_asks_f
 }
 
 #[test]
+fn types_that_cannot_run_enclaves_are_refused_where_the_template_asks_for_it() {
+    let mut world = world();
+    world.launch_templates[0].data["EnclaveOptions"] = json!({"Enabled": "true"});
+    let overrides = [
+        own(&world, "m5.large", "us-east-1a"),
+        own(&world, "m5.xlarge", "us-east-1a"),
+    ];
+    let told = create(
+        &mut world,
+        &input("on-demand", "lowest-price", 1, &overrides),
+    );
+    assert_eq!(told["errorSet"][0]["errorCode"], "UnsupportedOperation");
+    let launched = &told["fleetInstanceSet"][0];
+    assert_eq!(launched["instanceType"], "m5.xlarge");
+}
+
+#[test]
 fn requests_that_make_no_sense_are_refused_as_a_whole() {
     let mut world = world();
     let first = own(&world, "m5.large", "us-east-1a");
