@@ -58,7 +58,9 @@ const CODES: &[(ErrorClass, &[&str])] = &[
             "Unsupported",
             "InsufficientFreeAddressesInSubnet",
             "MaxFleetCountExceeded",
+            "SpotMaxPriceTooLow",
             "ReservationCapacityExceeded",
+            "InvalidCapacityReservationState.Unavailable",
         ],
     ),
     (
@@ -279,6 +281,12 @@ mod tests {
         for (code, status, class) in [
             (
                 "InsufficientInstanceCapacity",
+                None,
+                ErrorClass::Unfulfillable,
+            ),
+            ("SpotMaxPriceTooLow", None, ErrorClass::Unfulfillable),
+            (
+                "InvalidCapacityReservationState.Unavailable",
                 None,
                 ErrorClass::Unfulfillable,
             ),

@@ -1,4 +1,4 @@
-//! The settings of kubelet and their forms, by name: `KubeletConfiguration` `v1beta1` of Kubernetes 1.36 with everything below it.
+//! The settings of kubelet and their forms, by name: `KubeletConfiguration` `v1beta1` of Kubernetes 1.37 with everything below it.
 
 use super::form::Form::{
     self, Duration, DurationOrNanoseconds, Fields, Flag, Int32, Int64, List, Map, Natural, Number,
@@ -42,7 +42,7 @@ const SHUTDOWN: [(&str, Form); 2] = [("priority", Int32), ("shutdownGracePeriodS
 const TRACING: [(&str, Form); 2] = [("endpoint", Text), ("samplingRatePerMillion", Int32)];
 
 /// All settings.
-pub(super) const SETTINGS: [(&str, Form); 127] = [
+pub(super) const SETTINGS: [(&str, Form); 128] = [
     ("address", Text),
     ("allowedUnsafeSysctls", List(&Text)),
     ("apiVersion", Text),
@@ -69,6 +69,7 @@ pub(super) const SETTINGS: [(&str, Form); 127] = [
         "crashLoopBackOff",
         Fields(&[("maxContainerRestartPeriod", Duration)]),
     ),
+    ("defaultPodSysctls", Map(&Text)),
     ("enableContentionProfiling", Flag),
     ("enableControllerAttachDetach", Flag),
     ("enableDebugFlagsHandler", Flag),
