@@ -443,6 +443,13 @@ pub(crate) struct Decisions {
     /// Strict or BestEffort minValues of requirements; Strict by default. Environment: MIN_VALUES_POLICY.
     #[arg(long, value_name = "POLICY")]
     pub(crate) min_values_policy: Option<String>,
+    /// Default spread of the cluster's scheduler, as YAML or JSON: podTopologySpread.defaultConstraints. Environment: SCHEDULER_CONFIG.
+    #[arg(long, value_name = "YAML")]
+    pub(crate) scheduler_config: Option<String>,
+    /// Repair nodes as Karpenter's legacy controller does, at once and past budgets, which is all that is served: false stops the start
+    /// while the gate NodeRepair is open. Environment: LEGACY_NODE_REPAIR.
+    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub(crate) legacy_node_repair: Option<bool>,
     /// Plan pods with device claims as if they had none; only true is served. Environment: IGNORE_DRA_REQUESTS.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) ignore_dra_requests: Option<bool>,

@@ -20,8 +20,24 @@ const GATES: [(&str, Setting); 6] = [
     ("StaticCapacity", |settings| &mut settings.static_capacity),
 ];
 
-/// Opens and shuts gates; what is not named stays as it is. Names that nobody knows, which other versions may have, are passed over; a
-/// warning for each.
+/// Gates of Karpenter 1.15 that are shut there by default and have no effect here, with what is done instead.
+const SHUT: [(&str, &str); 3] = [
+    (
+        "PodDeletionCostManagement",
+        "costs of deletion are written on no pod",
+    ),
+    (
+        "TerminateFirstDrift",
+        "a drifted node goes once there is room for its pods elsewhere",
+    ),
+    (
+        "TerminateFirstRepair",
+        "nodes are repaired as by the legacy controller",
+    ),
+];
+
+/// Opens and shuts gates; what is not named stays as it is. A warning for each that is opened in vain, and for names that nobody knows, which
+/// other versions may have.
 pub(crate) fn set(settings: &mut Settings, text: &str) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
     for entry in text.split(',').map(str::trim).filter(|it| !it.is_empty()) {
@@ -30,7 +46,13 @@ pub(crate) fn set(settings: &mut Settings, text: &str) -> Result<Vec<String>> {
             Some((name, "false")) => (name, false),
             _ => bail!("--feature-gates has \"{entry}\"; expected NAME=true or NAME=false"),
         };
-        if let Some((_, setting)) = GATES.iter().find(|(known, _)| *known == name) {
+        if let Some((_, instead)) = SHUT.iter().find(|(known, _)| *known == name) {
+            if open {
+                warnings.push(format!(
+                    "--feature-gates opens {name}, which has no effect: {instead}"
+                ));
+            }
+        } else if let Some((_, setting)) = GATES.iter().find(|(known, _)| *known == name) {
             *setting(settings) = open;
         } else {
             let known: Vec<&str> = GATES.iter().map(|(known, _)| *known).collect();
@@ -72,6 +94,20 @@ mod tests {
             refused("Drift=yes"),
             "--feature-gates has \"Drift=yes\"; expected NAME=true or NAME=false"
         );
+    }
+
+    #[test]
+    fn newer_gates_are_passed_over_in_silence_while_they_are_shut() {
+        let mut settings = Settings::default();
+        let shut =
+            "TerminateFirstDrift=false,TerminateFirstRepair=false,PodDeletionCostManagement=false";
+        assert_eq!(set(&mut settings, shut).unwrap(), Vec::<String>::new());
+        let told = set(&mut settings, "TerminateFirstDrift=true").unwrap();
+        assert!(
+            told[0].starts_with("--feature-gates opens TerminateFirstDrift, which has no effect"),
+            "{told:?}"
+        );
+        assert_eq!(settings, Settings::default());
     }
 
     #[test]

@@ -88,6 +88,11 @@ pub(crate) fn is_true(text: &str) -> bool {
     ["1", "t", "T", "true", "TRUE", "True"].contains(&text)
 }
 
+/// `true` for the words that the incumbent takes for false in its environment.
+pub(crate) fn is_false(text: &str) -> bool {
+    ["0", "f", "F", "false", "FALSE", "False"].contains(&text)
+}
+
 /// Host and a random number, as the incumbent's: no two processes have the same.
 fn identity() -> String {
     let host = hostname::get().unwrap_or_else(|_| "plimsoll".into());

@@ -36,6 +36,8 @@ mod process;
 mod provider;
 mod records;
 #[cfg(feature = "live")]
+mod scheduler_config;
+#[cfg(feature = "live")]
 mod settings;
 mod strategy;
 mod view;

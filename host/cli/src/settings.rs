@@ -8,6 +8,8 @@ use plimsoll_core::time::Span;
 
 use crate::flags::Decisions;
 use crate::gates;
+use crate::leader::{is_false, is_true};
+use crate::scheduler_config;
 
 /// The settings, and warnings about what is passed over.
 pub(crate) fn read(
@@ -30,8 +32,7 @@ pub(crate) fn read(
         })
     };
     let text = |flag: &Option<String>, name: &str| flag.clone().or_else(|| environment(name));
-    let preferences = text(&flags.preference_policy, "PREFERENCE_POLICY");
-    let min_values = text(&flags.min_values_policy, "MIN_VALUES_POLICY");
+    let (preferences, min_values) = policies(flags, &text)?;
     let mut settings = Settings {
         batch_idle: span(
             &flags.batch_idle_duration,
@@ -43,16 +44,8 @@ pub(crate) fn read(
             "BATCH_MAX_DURATION",
             default.batch_max,
         )?,
-        preferences: match preferences.as_deref() {
-            None | Some("Respect") => PreferencePolicy::Respect,
-            Some("Ignore") => PreferencePolicy::Ignore,
-            Some(other) => return unexpected("PREFERENCE_POLICY", other, "Respect or Ignore"),
-        },
-        min_values: match min_values.as_deref() {
-            None | Some("Strict") => MinValuesPolicy::Strict,
-            Some("BestEffort") => MinValuesPolicy::BestEffort,
-            Some(other) => return unexpected("MIN_VALUES_POLICY", other, "Strict or BestEffort"),
-        },
+        preferences,
+        min_values,
         ..default
     };
     let device_claims = || environment("IGNORE_DRA_REQUESTS")?.parse().ok();
@@ -64,9 +57,44 @@ pub(crate) fn read(
             "true, the only value served",
         );
     }
+    if let Some(config) = text(&flags.scheduler_config, "SCHEDULER_CONFIG") {
+        let read = scheduler_config::read(&config);
+        settings.default_spread = read.context(typed("SCHEDULER_CONFIG"))?;
+    }
     let gates = text(&flags.feature_gates, "FEATURE_GATES").unwrap_or_default();
     let warnings = gates::set(&mut settings, &gates)?;
+    let legacy = || is_true_or_false(&environment("LEGACY_NODE_REPAIR")?);
+    if settings.node_repair && flags.legacy_node_repair.or_else(legacy) == Some(false) {
+        bail!(NOT_LEGACY);
+    }
     Ok((settings, warnings))
+}
+
+/// The refusal of node repair in another way than ours.
+const NOT_LEGACY: &str = "--legacy-node-repair is \"false\" while the gate NodeRepair is open; expected true, or the gate shut: nodes are repaired at once and past budgets";
+
+/// Preferences of pods and minimums of values, as flags and environment say.
+fn policies(
+    flags: &Decisions,
+    text: &impl Fn(&Option<String>, &str) -> Option<String>,
+) -> Result<(PreferencePolicy, MinValuesPolicy)> {
+    let preferences = match text(&flags.preference_policy, "PREFERENCE_POLICY").as_deref() {
+        None | Some("Respect") => PreferencePolicy::Respect,
+        Some("Ignore") => PreferencePolicy::Ignore,
+        Some(other) => return unexpected("PREFERENCE_POLICY", other, "Respect or Ignore"),
+    };
+    let min_values = match text(&flags.min_values_policy, "MIN_VALUES_POLICY").as_deref() {
+        None | Some("Strict") => MinValuesPolicy::Strict,
+        Some("BestEffort") => MinValuesPolicy::BestEffort,
+        Some(other) => return unexpected("MIN_VALUES_POLICY", other, "Strict or BestEffort"),
+    };
+    Ok((preferences, min_values))
+}
+
+/// A switch as it stands in the environment; `None` for text that is neither, which is as if it were not there.
+fn is_true_or_false(text: &str) -> Option<bool> {
+    let is_true = is_true(text);
+    (is_true || is_false(text)).then_some(is_true)
 }
 
 fn unexpected<T>(name: &str, value: &str, expected: &str) -> Result<T> {
@@ -90,7 +118,7 @@ mod tests {
         };
         let read = read(&Decisions::default(), &environment);
         read.map(|(settings, _)| settings)
-            .map_err(|error| error.to_string())
+            .map_err(|error| format!("{error:#}"))
     }
 
     #[test]
@@ -119,6 +147,52 @@ mod tests {
     }
 
     #[test]
+    fn default_spread_is_what_the_schedulers_settings_say() {
+        let zones = "podTopologySpread: {defaultConstraints: [{maxSkew: 2, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule}]}";
+        let said = |name: &str| (name == "SCHEDULER_CONFIG").then(|| zones.to_owned());
+        let unsaid = read(&Decisions::default(), &said).unwrap().0;
+        let [own] = &*unsaid.default_spread else {
+            unreachable!("{unsaid:?}")
+        };
+        assert_eq!(own.max_skew, 2);
+        let flags = Decisions {
+            scheduler_config: Some("{}".to_owned()),
+            ..Decisions::default()
+        };
+        let read = read(&flags, &said).unwrap().0;
+        assert_eq!(read.default_spread, [], "the flag wins");
+    }
+
+    #[test]
+    fn nodes_are_repaired_as_by_the_legacy_controller_or_not_at_all() {
+        let open = ("FEATURE_GATES", "NodeRepair=true");
+        let shut = ("FEATURE_GATES", "NodeRepair=false");
+        let legacy = |text: &'static str| ("LEGACY_NODE_REPAIR", text);
+        for (pairs, starts) in [
+            (vec![open], true),
+            (vec![open, legacy("true")], true),
+            (vec![open, legacy("maybe")], true),
+            (vec![open, legacy("False")], false),
+            (vec![shut, legacy("false")], true),
+            (vec![legacy("false")], true),
+        ] {
+            let said = |name: &str| {
+                let found = pairs.iter().find(|(key, _)| *key == name);
+                found.map(|(_, value)| (*value).to_owned())
+            };
+            let read = read(&Decisions::default(), &said);
+            assert_eq!(read.is_ok(), starts, "{pairs:?}");
+            if let Err(error) = read {
+                let words = error.to_string();
+                assert!(
+                    words.starts_with("--legacy-node-repair is \"false\""),
+                    "{words}"
+                );
+            }
+        }
+    }
+
+    #[test]
     fn what_stops_the_start_is_named_as_it_is_typed() {
         for (pairs, words) in [
             (
@@ -140,6 +214,11 @@ mod tests {
         ] {
             assert_eq!(from(pairs).unwrap_err(), words);
         }
+        let unspread = from(&[("SCHEDULER_CONFIG", "podTopologySpread: {constraints: []}")]);
+        assert_eq!(
+            unspread.unwrap_err(),
+            "--scheduler-config: podTopologySpread.constraints is not known; expected podTopologySpread.defaultConstraints alone"
+        );
         let flags = Decisions {
             batch_max_duration: Some("soon".to_owned()),
             ..Decisions::default()

@@ -105,6 +105,25 @@ impl fmt::Display for LabelKey {
 /// Labels as an object carries them. Keys are kept as written; requirements built from them resolve aliases.
 pub type Labels = BTreeMap<Arc<str>, Arc<str>>;
 
+/// `true` for a qualified name: at most 63 letters, digits, dashes, underscores and dots between a letter or digit at either end, with
+/// a domain before a slash or none.
+pub fn is_qualified(text: &str) -> bool {
+    let (domain, name) = text
+        .split_once('/')
+        .map_or((None, text), |(domain, name)| (Some(domain), name));
+    let part = |text: &str, most: usize, is_inner: fn(char) -> bool| {
+        let ends = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
+        (1..=most).contains(&text.len())
+            && ends(text.chars().next())
+            && ends(text.chars().next_back())
+            && text
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || is_inner(c))
+    };
+    part(name, 63, |c| matches!(c, '-' | '_' | '.'))
+        && domain.is_none_or(|domain| part(domain, 253, |c| matches!(c, '-' | '.')))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -199,9 +199,10 @@ impl<'a> Look<'a> {
         if let Some(empty) = empty_terms::of_security_groups(self.spec()) {
             return empty;
         }
-        let mut found = Vec::new();
+        let (mut found, key) = (Vec::new(), self.key());
         for query in security_group_queries(&self.spec().security_group_selector_terms) {
-            match self.clients.security_groups(&query).await {
+            let asked = self.clients.security_groups_of(&key, &query, self.now);
+            match asked.await {
                 Ok(more) => found.extend(more),
                 Err(error) => return self.unchanged(error),
             }

@@ -65,11 +65,22 @@ impl Clients {
         Ok(found)
     }
 
-    /// Security groups that a query finds.
-    pub async fn security_groups(
+    /// Security groups that a query of a class finds; what was answered lately is not asked again.
+    pub(crate) async fn security_groups_of(
         &self,
+        class: &str,
         query: &Query,
+        now: Timestamp,
     ) -> Result<Vec<FoundSecurityGroup>, CallError> {
+        if let Some(known) = self.kept.security_groups(class, query, now) {
+            return Ok(known);
+        }
+        let found = self.security_groups(query).await?;
+        self.kept.keep_security_groups((class, query), &found, now);
+        Ok(found)
+    }
+
+    async fn security_groups(&self, query: &Query) -> Result<Vec<FoundSecurityGroup>, CallError> {
         let ask = self.ec2.describe_security_groups().max_results(PAGE);
         let ask = ask.set_filters(Some(filters(query)));
         let pages = self.pages(

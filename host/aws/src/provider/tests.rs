@@ -19,6 +19,7 @@ mod subnets;
 mod templates;
 mod trials;
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use plimsoll_api::kinds::Ec2NodeClass;
@@ -49,6 +50,8 @@ const NODES: NodeSettings = NodeSettings {
 struct Scene {
     cloud: Cloud,
     ec2: Ec2,
+    /// Minutes that have gone by.
+    minutes: AtomicI64,
 }
 
 fn class(spec: &Value) -> Ec2NodeClass {
@@ -87,11 +90,19 @@ impl Scene {
         Self {
             cloud,
             ec2: Ec2::new(clients, cluster),
+            minutes: AtomicI64::default(),
         }
     }
 
+    /// From now on it is a minute later: what AWS has answered is asked for again.
+    fn wait(&self) {
+        self.minutes.fetch_add(1, Ordering::Relaxed);
+    }
+
     async fn reconciled(&self, class: &Ec2NodeClass) -> Reconciled {
-        look(class, &self.ec2.cluster(), self.ec2.clients(), NOW)
+        let minutes = self.minutes.load(Ordering::Relaxed);
+        let now = Timestamp::from_millis(NOW.millis() + minutes * 60_000);
+        look(class, &self.ec2.cluster(), self.ec2.clients(), now)
             .await
             .conclude(Ok(Ok(())))
     }

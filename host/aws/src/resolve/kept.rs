@@ -8,6 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use k8s_openapi::jiff::{SignedDuration, Timestamp};
 
+use plimsoll_api::kinds::FoundSecurityGroup;
+
 use super::Query;
 use super::images::{Image, is_deprecated};
 use super::network::Subnet;
@@ -26,6 +28,8 @@ pub struct RefreshIntervals {
     pub images: SignedDuration,
     /// Between two questions for the subnets of a class, and the addresses that are free in them.
     pub subnets: SignedDuration,
+    /// Between two questions for the security groups of a class.
+    pub security_groups: SignedDuration,
 }
 
 impl Default for RefreshIntervals {
@@ -34,6 +38,7 @@ impl Default for RefreshIntervals {
         Self {
             images: SignedDuration::from_mins(1),
             subnets: SignedDuration::from_mins(1),
+            security_groups: SignedDuration::from_mins(1),
         }
     }
 }
@@ -110,6 +115,7 @@ pub(crate) struct KeptAnswers {
     parameters: Kept<String, Parameter>,
     images: Kept<Question, Vec<Image>>,
     subnets: Kept<Question, Vec<Subnet>>,
+    security_groups: Kept<Question, Vec<FoundSecurityGroup>>,
 }
 
 impl KeptAnswers {
@@ -203,6 +209,32 @@ impl KeptAnswers {
             self.subnets.keep(question, found.to_vec(), now, lasts);
         }
     }
+
+    /// Security groups that a class of a generation has asked for, where that was not long ago.
+    pub(crate) fn security_groups(
+        &self,
+        class: &str,
+        query: &Query,
+        now: Timestamp,
+    ) -> Option<Vec<FoundSecurityGroup>> {
+        self.security_groups
+            .get(&(class.to_owned(), query.clone()), now)
+    }
+
+    /// Keeps the security groups of a class.
+    pub(crate) fn keep_security_groups(
+        &self,
+        (class, query): (&str, &Query),
+        found: &[FoundSecurityGroup],
+        now: Timestamp,
+    ) {
+        if !found.is_empty() {
+            let question = (class.to_owned(), query.clone());
+            let lasts = self.intervals.security_groups;
+            self.security_groups
+                .keep(question, found.to_vec(), now, lasts);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -266,10 +298,11 @@ mod tests {
     }
 
     #[test]
-    fn images_and_subnets_are_known_for_their_intervals_to_the_class_that_asked() {
+    fn what_classes_choose_is_known_for_its_interval_to_the_class_that_asked() {
         let kept = KeptAnswers::new(RefreshIntervals {
             images: SignedDuration::from_mins(90),
             subnets: SignedDuration::from_mins(10),
+            security_groups: SignedDuration::from_mins(20),
         });
         let query = Query::one_of("name", ["own".to_owned()]).expect("a query");
         let (own, subnet) = (image("ami-1", None), Subnet::default());
@@ -285,5 +318,14 @@ mod tests {
         let subnets = |class, minutes| kept.subnets(class, &query, at(minutes)).is_some();
         assert!(subnets("a-1", 9) && !subnets("a-1", 10));
         assert!(!subnets("c-1", 0), "none are waited for");
+        let group = FoundSecurityGroup::default();
+        kept.keep_security_groups(("a-1", &query), std::slice::from_ref(&group), at(0));
+        kept.keep_security_groups(("c-1", &query), &[], at(0));
+        let groups = |class, minutes| {
+            let known = kept.security_groups(class, &query, at(minutes));
+            known.is_some()
+        };
+        assert!(groups("a-1", 19) && !groups("a-1", 20) && !groups("a-2", 0));
+        assert!(!groups("c-1", 0), "none are waited for");
     }
 }

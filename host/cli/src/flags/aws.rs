@@ -45,11 +45,15 @@ pub(crate) struct Aws {
     /// SUBNET_REFRESH_INTERVAL.
     #[arg(long, help_heading = "AWS", value_name = "DURATION", value_parser = interval)]
     pub(crate) subnet_refresh_interval: Option<Span>,
+    /// Time from one question for the security groups of a class to the next, 1m by default and at least. Environment:
+    /// SECURITY_GROUP_REFRESH_INTERVAL.
+    #[arg(long, help_heading = "AWS", value_name = "DURATION", value_parser = interval)]
+    pub(crate) security_group_refresh_interval: Option<Span>,
     /// Refused: zonal shifts are not followed. Environment: ENABLE_ZONAL_SHIFT.
     #[arg(long, help_heading = "AWS", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) enable_zonal_shift: Option<bool>,
-    /// Gates of AWS, such as NodeClassCEL=false; NodeClassCEL has no effect, since kubelet settings of classes are values and no expressions.
-    /// Environment: AWS_FEATURE_GATES.
+    /// Gates of AWS, such as NodeClassCEL=false; none has an effect: NodeClassCEL, DRANVIDIAGPU, DRAEFA and RebootForRepair are told of where
+    /// they are open. Environment: AWS_FEATURE_GATES.
     #[arg(
         long = "aws-feature-gates",
         id = "aws-feature-gates",
@@ -98,6 +102,10 @@ impl Aws {
             (
                 "--subnet-refresh-interval",
                 self.subnet_refresh_interval.is_some(),
+            ),
+            (
+                "--security-group-refresh-interval",
+                self.security_group_refresh_interval.is_some(),
             ),
             ("--enable-zonal-shift", self.enable_zonal_shift.is_some()),
             ("--aws-feature-gates", self.gates.is_some()),

@@ -6,6 +6,7 @@ mod aws;
 mod boundaries;
 mod charts;
 mod consolidation;
+mod default_spread;
 mod fault_plan;
 mod faults;
 mod handover;

@@ -37,6 +37,7 @@ async fn no_list_is_asked_for_without_a_filter() {
             json!([{"tags": {"karpenter.sh/discovery": "demo"}}]),
         ] {
             scene.cloud.forget_calls();
+            scene.wait();
             let is_sound = terms == json!([{"tags": {"karpenter.sh/discovery": "demo"}}]);
             let spec = json!({"amiFamily": "AL2023", list: terms});
             let looked = scene.reconciled(&class(&spec)).await;

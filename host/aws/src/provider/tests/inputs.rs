@@ -152,6 +152,7 @@ async fn a_claim_of_a_class_that_is_not_known_to_be_ready_waits() {
     scene
         .cloud
         .with(|world| world.faults.push(denied.times(u32::MAX)));
+    scene.wait();
     scene.serve(&json!({})).await;
     let refused = scene.launch(&two(OnDemand)).await;
     let Outcome::Refused(Reason::LaunchFailed { reason, words }) = &refused else {
@@ -308,6 +309,7 @@ async fn a_security_group_that_is_deleted_while_nodes_run_ends_none_of_them_and_
         told.contains("InvalidGroup.NotFound") && told.contains("finds those that are there"),
         "{told}"
     );
+    scene.wait();
     let told = told_of_groups(&scene).await;
     assert!(told.starts_with("False SecurityGroupsNotFound"), "{told}");
     scene.serve(&json!({})).await;

@@ -111,23 +111,29 @@ async fn parameters_of_the_users_are_read_again_after_five_minutes() {
 }
 
 #[tokio::test]
-async fn images_and_subnets_are_asked_for_as_often_as_the_settings_say() {
-    for (intervals, minutes, images, subnets) in [
-        (None, 1, 1, 1),
-        (Some((5, 2)), 1, 0, 0),
-        (Some((5, 2)), 4, 0, 1),
-        (Some((5, 2)), 5, 1, 1),
+async fn what_classes_choose_is_asked_for_as_often_as_the_settings_say() {
+    for (intervals, minutes, images, subnets, security_groups) in [
+        (None, 1, 1, 1, 1),
+        (Some((5, 2, 3)), 1, 0, 0, 0),
+        (Some((5, 2, 3)), 2, 0, 1, 0),
+        (Some((5, 2, 3)), 4, 0, 1, 1),
+        (Some((5, 2, 3)), 5, 1, 1, 1),
     ] {
         let mut scene = Scene::on(World::demo("demo")).await;
-        if let Some((images, subnets)) = intervals {
+        if let Some((images, subnets, security_groups)) = intervals {
             let intervals = RefreshIntervals {
                 images: SignedDuration::from_mins(images),
                 subnets: SignedDuration::from_mins(subnets),
+                security_groups: SignedDuration::from_mins(security_groups),
             };
             let clients = scene.ec2.clients().clone().with_intervals(intervals);
             scene.ec2 = Ec2::new(clients, (*scene.ec2.cluster()).clone());
         }
-        for (operation, expected) in [("DescribeImages", images), ("DescribeSubnets", subnets)] {
+        for (operation, expected) in [
+            ("DescribeImages", images),
+            ("DescribeSubnets", subnets),
+            ("DescribeSecurityGroups", security_groups),
+        ] {
             let spec = json!({"tags": {"for": operation}});
             let first = scene.look_after(0, operation, &spec).await;
             let next = scene.look_after(minutes, operation, &spec).await;

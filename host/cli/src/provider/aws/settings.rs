@@ -12,7 +12,7 @@ use plimsoll_core::time::Span;
 use plimsoll_ec2_facts::Share;
 
 use crate::flags;
-use crate::leader::is_true;
+use crate::leader::{is_false, is_true};
 
 /// Share of memory taken to be kept by hypervisor and firmware, unless said: the incumbent's.
 const MEMORY_OVERHEAD: f64 = 0.075;
@@ -91,11 +91,6 @@ pub(super) fn is_set(
     flag.unwrap_or_else(written)
 }
 
-/// Go's words for false, which the incumbent reads.
-fn is_false(text: &str) -> bool {
-    ["0", "f", "F", "false", "FALSE", "False"].contains(&text)
-}
-
 /// Times between two questions for what classes name.
 pub(super) fn intervals(
     flags: &flags::Aws,
@@ -118,6 +113,11 @@ pub(super) fn intervals(
             flags.subnet_refresh_interval,
             "SUBNET_REFRESH_INTERVAL",
             default.subnets,
+        )?,
+        security_groups: chosen(
+            flags.security_group_refresh_interval,
+            "SECURITY_GROUP_REFRESH_INTERVAL",
+            default.security_groups,
         )?,
     })
 }
@@ -159,22 +159,37 @@ pub(super) fn gates(
     let text = text.unwrap_or_default();
     let mut warnings = Vec::new();
     for entry in text.split(',').map(str::trim).filter(|it| !it.is_empty()) {
-        match entry.split_once('=') {
-            Some((CEL, "false")) => {}
-            Some((CEL, "true")) => warnings.push(format!(
-                "--aws-feature-gates opens {CEL}, which has no effect: kubelet settings of EC2NodeClasses are values and no expressions"
-            )),
-            Some((name, "true" | "false")) => warnings.push(format!(
-                "--aws-feature-gates names {name}, which is passed over; known is {CEL}"
-            )),
+        let (name, is_open) = match entry.split_once('=') {
+            Some((name, "true")) => (name, true),
+            Some((name, "false")) => (name, false),
             _ => bail!("--aws-feature-gates has \"{entry}\"; expected NAME=true or NAME=false"),
+        };
+        match GATES.iter().find(|(known, _)| *known == name) {
+            Some((_, instead)) if is_open => warnings.push(format!(
+                "--aws-feature-gates opens {name}, which has no effect: {instead}"
+            )),
+            Some(_) => {}
+            None => {
+                let known = GATES.map(|(known, _)| known).join(", ");
+                warnings.push(format!(
+                    "--aws-feature-gates names {name}, which is passed over; known are {known}"
+                ));
+            }
         }
     }
     Ok(warnings)
 }
 
-/// The gate of expressions in kubelet settings of classes.
-const CEL: &str = "NodeClassCEL";
+/// Gates of Karpenter on AWS, all of which are shut there by default, with what is done instead.
+const GATES: [(&str, &str); 4] = [
+    (
+        "NodeClassCEL",
+        "kubelet settings of EC2NodeClasses are values and no expressions",
+    ),
+    ("DRANVIDIAGPU", "no node is planned for device claims"),
+    ("DRAEFA", "no node is planned for device claims"),
+    ("RebootForRepair", "a node is repaired by another one"),
+];
 
 #[cfg(test)]
 mod tests {
@@ -193,20 +208,30 @@ mod tests {
     }
 
     #[test]
-    fn images_and_subnets_are_asked_for_at_intervals_of_at_least_a_minute() {
+    fn images_subnets_and_security_groups_are_asked_for_at_intervals_of_at_least_a_minute() {
         let read = |pairs: &[(&str, &str)]| from(pairs, |flags, said| intervals(flags, &said));
         let told = read(&[
             ("AMI_REFRESH_INTERVAL", "1h30m"),
             ("SUBNET_REFRESH_INTERVAL", "soon"),
+            ("SECURITY_GROUP_REFRESH_INTERVAL", "5m"),
         ]);
         let expected = RefreshIntervals {
             images: SignedDuration::from_mins(90),
+            security_groups: SignedDuration::from_mins(5),
             ..RefreshIntervals::default()
         };
         assert_eq!(told, Ok(expected));
         let refused = read(&[("SUBNET_REFRESH_INTERVAL", "59s")]);
         let words = "SUBNET_REFRESH_INTERVAL is \"59s\"; expected a duration of at least 1m, such as 5m or 1h30m";
         assert_eq!(refused, Err(words.to_owned()));
+        let refused = read(&[("SECURITY_GROUP_REFRESH_INTERVAL", "30s")]);
+        assert_eq!(
+            refused,
+            Err(format!(
+                "SECURITY_GROUP_REFRESH_INTERVAL is \"30s\"; {}",
+                "expected a duration of at least 1m, such as 5m or 1h30m"
+            ))
+        );
         let flags = flags::Aws {
             subnet_refresh_interval: Some(Span::from_secs(120)),
             ..flags::Aws::default()
@@ -251,7 +276,13 @@ mod tests {
                 gates(flags, &said)
             })
         };
-        assert_eq!(read("NodeClassCEL=false, "), Ok(Vec::new()));
+        let shut = "NodeClassCEL=false,DRANVIDIAGPU=false,DRAEFA=false,RebootForRepair=false, ";
+        assert_eq!(read(shut), Ok(Vec::new()));
+        let told = read("RebootForRepair=true").expect("read");
+        assert!(
+            told[0].contains("opens RebootForRepair, which has no effect"),
+            "{told:?}"
+        );
         let told = read("NodeClassCEL=true,Other=false").expect("read");
         assert!(
             told[0].contains("opens NodeClassCEL, which has no effect"),

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::catalogue::CapacityType;
-use crate::labels::{self, LabelKey};
+use crate::labels::{self, LabelKey, is_qualified};
 use crate::model::{NodePool, Taint};
 use crate::provider::ProviderFacts;
 use crate::requirement::Requirement;
@@ -90,23 +90,4 @@ fn capacity_type_fault(requirement: &Requirement) -> Option<String> {
             labels::CAPACITY_TYPE
         )
     })
-}
-
-/// `true` for a qualified name: at most 63 letters, digits, dashes, underscores and dots between a letter or digit at either end, with
-/// a domain before a slash or none.
-fn is_qualified(text: &str) -> bool {
-    let (domain, name) = text
-        .split_once('/')
-        .map_or((None, text), |(domain, name)| (Some(domain), name));
-    let part = |text: &str, most: usize, is_inner: fn(char) -> bool| {
-        let ends = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
-        (1..=most).contains(&text.len())
-            && ends(text.chars().next())
-            && ends(text.chars().next_back())
-            && text
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || is_inner(c))
-    };
-    part(name, 63, |c| matches!(c, '-' | '_' | '.'))
-        && domain.is_none_or(|domain| part(domain, 253, |c| matches!(c, '-' | '.')))
 }
