@@ -13,10 +13,10 @@
 {{- end }}
 {{- end }}
 
-{{/* Gates as Name=true,Name=false in the order of their names; those that are no gates any more are left out. */}}
+{{/* Gates as Name=true,Name=false in the order of their names; those that are no gates any more are left out, and those that are refused unless they are shut. */}}
 {{- define "plimsoll.gates" -}}
 {{- $gates := list }}
-{{- range $key, $open := omit . "drift" "driftEnabled" }}
+{{- range $key, $open := omit . "drift" "driftEnabled" "terminateFirstDrift" "terminateFirstRepair" "podDeletionCostManagement" "draNVIDIAGPU" "draEFA" "rebootForRepair" }}
 {{- if not (kindIs "invalid" $open) }}
 {{- $name := printf "%s%s" (substr 0 1 $key | upper) (substr 1 -1 $key) }}
 {{- $gates = append $gates (printf "%s=%v" $name $open) }}
@@ -55,6 +55,7 @@
   (list "PREFERENCE_POLICY" $settings.preferencePolicy)
   (list "MIN_VALUES_POLICY" $settings.minValuesPolicy)
   (list "IGNORE_DRA_REQUESTS" $settings.ignoreDRARequests)
+  (list "LEGACY_NODE_REPAIR" $settings.legacyNodeRepair)
   (list "DISABLE_CLUSTER_STATE_OBSERVABILITY" $settings.disableClusterStateObservability)
   (list "SCHEDULER_CONFIG" $settings.schedulerConfig)
   (list "FEATURE_GATES" (include "plimsoll.gates" (default (dict) $settings.featureGates)))
@@ -70,6 +71,7 @@
   (list "ENABLE_ZONAL_SHIFT" $settings.enableZonalShift)
   (list "AMI_REFRESH_INTERVAL" $settings.amiRefreshInterval)
   (list "SUBNET_REFRESH_INTERVAL" $settings.subnetRefreshInterval)
+  (list "SECURITY_GROUP_REFRESH_INTERVAL" $settings.securityGroupRefreshInterval)
   (list "AWS_FEATURE_GATES" (include "plimsoll.gates" (default (dict) $settings.awsFeatureGates)))
 }}
 {{- include "plimsoll.variable" (prepend $pair $) }}

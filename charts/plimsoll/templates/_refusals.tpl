@@ -29,8 +29,26 @@
 {{- if and (eq .Values.provider "aws") (eq (toString $settings.enableZonalShift) "true") }}
 {{- fail "settings.enableZonalShift is true; expected false: zonal shifts are not followed, and a zone is avoided by a requirement of the NodePool or by the subnets of the class" }}
 {{- end }}
+{{- $gates := default (dict) $settings.featureGates }}
+{{- $ofAws := default (dict) $settings.awsFeatureGates }}
+{{- range $row := list
+  (list $settings.enableDRA "enableDRA" "no node is planned for device claims")
+  (list $gates.terminateFirstDrift "featureGates.terminateFirstDrift" "a drifted node goes once there is room for its pods elsewhere; give its NodePool room for one node more, or drain the node yourself")
+  (list $gates.terminateFirstRepair "featureGates.terminateFirstRepair" "nodes are repaired as by Karpenter's legacy controller, which ends a node before it is replaced")
+  (list $gates.podDeletionCostManagement "featureGates.podDeletionCostManagement" "costs of deletion are written on no pod; write controller.kubernetes.io/pod-deletion-cost yourself")
+  (list $ofAws.draNVIDIAGPU "awsFeatureGates.draNVIDIAGPU" "no node is planned for device claims")
+  (list $ofAws.draEFA "awsFeatureGates.draEFA" "no node is planned for device claims")
+  (list $ofAws.rebootForRepair "awsFeatureGates.rebootForRepair" "an unhealthy node is replaced and not rebooted")
+}}
+{{- if eq (toString (index $row 0)) "true" }}
+{{- fail (printf "settings.%s is true; expected false: %s" (index $row 1) (index $row 2)) }}
+{{- end }}
+{{- end }}
+{{- if and (eq (toString $gates.nodeRepair) "true") (eq (toString $settings.legacyNodeRepair) "false") }}
+{{- fail "settings.legacyNodeRepair is false while settings.featureGates.nodeRepair is true; expected true: nodes are repaired at once and past budgets, as by Karpenter's legacy controller, or not at all" }}
+{{- end }}
 {{- $epoch := toDate "2006-01-02 MST" "1970-01-01 UTC" }}
-{{- range $key := list "amiRefreshInterval" "subnetRefreshInterval" }}
+{{- range $key := list "amiRefreshInterval" "subnetRefreshInterval" "securityGroupRefreshInterval" }}
 {{- with get $settings $key }}
 {{- if lt (dateModify . $epoch | unixEpoch | int64) 60 }}
 {{- fail (printf "settings.%s is %q; expected at least 1m" $key .) }}

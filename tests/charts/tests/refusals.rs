@@ -35,6 +35,42 @@ const REFUSED: &[(&str, &str)] = &[
         "settings.subnetRefreshInterval is \"59s\"; expected at least 1m",
     ),
     (
+        r#"{"settings": {"securityGroupRefreshInterval": "59s"}}"#,
+        "settings.securityGroupRefreshInterval is \"59s\"; expected at least 1m",
+    ),
+    (
+        r#"{"settings": {"enableDRA": true}}"#,
+        "settings.enableDRA is true; expected false: no node is planned for device claims",
+    ),
+    (
+        r#"{"settings": {"featureGates": {"terminateFirstDrift": true}}}"#,
+        "settings.featureGates.terminateFirstDrift is true; expected false: a drifted node goes once there is room",
+    ),
+    (
+        r#"{"settings": {"featureGates": {"terminateFirstRepair": "true"}}}"#,
+        "settings.featureGates.terminateFirstRepair is true; expected false",
+    ),
+    (
+        r#"{"settings": {"featureGates": {"podDeletionCostManagement": true}}}"#,
+        "settings.featureGates.podDeletionCostManagement is true; expected false",
+    ),
+    (
+        r#"{"settings": {"awsFeatureGates": {"draNVIDIAGPU": true}}}"#,
+        "settings.awsFeatureGates.draNVIDIAGPU is true; expected false",
+    ),
+    (
+        r#"{"settings": {"awsFeatureGates": {"draEFA": true}}}"#,
+        "settings.awsFeatureGates.draEFA is true; expected false",
+    ),
+    (
+        r#"{"settings": {"awsFeatureGates": {"rebootForRepair": true}}}"#,
+        "settings.awsFeatureGates.rebootForRepair is true; expected false: an unhealthy node is replaced",
+    ),
+    (
+        r#"{"settings": {"legacyNodeRepair": false, "featureGates": {"nodeRepair": true}}}"#,
+        "settings.legacyNodeRepair is false while settings.featureGates.nodeRepair is true; expected true",
+    ),
+    (
         r#"{"settings": {"clusterEndpoint": "a.eks.invalid"}}"#,
         "settings.clusterEndpoint is \"a.eks.invalid\"; expected an absolute URL, such as \"https://a.eks.invalid\"",
     ),

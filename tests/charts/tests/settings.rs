@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use plimsoll_charts::{Container, Release, of_kind};
 use serde_json::{Map, Value, json};
 
-/// Settings of the chart of the incumbent's release 1.14.1: the key, a value, the variable, and its text there.
+/// Settings of the chart of the incumbent's releases 1.14.1 and 1.15.2: the key, a value, the variable, and its text there.
 const SETTINGS: &[(&str, &str, &str, &str)] = &[
     ("settings.clusterName", r#""demo""#, "CLUSTER_NAME", "demo"),
     (
@@ -109,6 +109,18 @@ const SETTINGS: &[(&str, &str, &str, &str)] = &[
         r#""1m""#,
         "SUBNET_REFRESH_INTERVAL",
         "1m",
+    ),
+    (
+        "settings.securityGroupRefreshInterval",
+        r#""5m""#,
+        "SECURITY_GROUP_REFRESH_INTERVAL",
+        "5m",
+    ),
+    (
+        "settings.legacyNodeRepair",
+        "true",
+        "LEGACY_NODE_REPAIR",
+        "true",
     ),
     (
         "settings.awsFeatureGates.nodeClassCEL",
@@ -260,6 +272,25 @@ fn without_values_the_controller_is_told_the_defaults_and_nothing_else() {
     assert_eq!(container.command, ["plimsoll", "run", "--provider=kwok"]);
 }
 
+/// Keys that the chart of the incumbent's release 1.15.2 has beside those of 1.14.1, at their defaults there: a copy of its values is taken.
+#[test]
+fn keys_of_a_newer_chart_change_nothing_at_their_defaults() {
+    let settings = json!({
+        "enableDRA": false, "ignoreDRARequests": null, "legacyNodeRepair": false, "securityGroupRefreshInterval": "1m",
+        "featureGates": {"terminateFirstDrift": false, "terminateFirstRepair": false, "podDeletionCostManagement": false},
+        "awsFeatureGates": {"draNVIDIAGPU": null, "draEFA": null, "rebootForRepair": false},
+    });
+    // Written as no list, which is nothing all the same.
+    let values = json!({"settings": settings, "initContainers": {}});
+    let mut told = container(values).environment;
+    assert_eq!(told.remove("LEGACY_NODE_REPAIR").as_deref(), Some("false"));
+    let interval = told.remove("SECURITY_GROUP_REFRESH_INTERVAL");
+    assert_eq!(interval.as_deref(), Some("1m"));
+    let mut expected = container(Value::Null).environment;
+    expected.remove("IGNORE_DRA_REQUESTS");
+    assert_eq!(told, expected);
+}
+
 /// What the provider reads of its settings is named in its flags: `host/cli/src/flags/aws.rs`.
 #[test]
 fn on_aws_the_controller_is_told_what_it_reads() {
@@ -267,7 +298,7 @@ fn on_aws_the_controller_is_told_what_it_reads() {
         "clusterName": "demo", "clusterEndpoint": "https://demo.invalid", "clusterCABundle": "LS0t", "interruptionQueue": "demo",
         "vmMemoryOverheadPercent": 0.05, "reservedENIs": 1, "isolatedVPC": true, "disableDryRun": true,
         "eksControlPlane": true, "enableZonalShift": false, "amiRefreshInterval": "5m", "subnetRefreshInterval": "5m",
-        "awsFeatureGates": {"nodeClassCEL": false},
+        "securityGroupRefreshInterval": "5m", "awsFeatureGates": {"nodeClassCEL": false},
     });
     let container = container(json!({"provider": "aws", "settings": settings}));
     assert_eq!(container.command, ["plimsoll", "run", "--provider=aws"]);
@@ -282,7 +313,7 @@ fn on_aws_the_controller_is_told_what_it_reads() {
                 .all(|byte| byte.is_ascii_uppercase() || byte == b'_')
     };
     let read: Vec<&str> = words.filter(is_variable).collect();
-    assert_eq!(read.len(), 13, "{read:?}");
+    assert_eq!(read.len(), 14, "{read:?}");
     for variable in read {
         assert!(container.environment.contains_key(variable), "{variable}");
     }
