@@ -7,7 +7,7 @@ SHELL := bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo picture test check bench bench-trace bench-peers bench-live bench-rest bench-aws bench-interruption bench-buckets conformance fuzz lab lab-aws javascript fmt guests generated columns definitions class-hashes record toolchain components
+.PHONY: help demo picture test check bench bench-trace bench-peers bench-live bench-rest bench-aws bench-interruption bench-buckets conformance fuzz lab lab-aws javascript fmt guests generated attach-limits columns definitions class-hashes record toolchain components
 
 CARGO ?= cargo
 # From nothing a build is quicker when it keeps nothing for the next one.
@@ -54,6 +54,9 @@ generated: ## makes generated code and the committed tables anew; PLIMSOLL_DATA 
 	@test -n "$${PLIMSOLL_DATA:-}" || { echo "error: PLIMSOLL_DATA does not name the folder of the published lists" >&2; exit 2; }
 	@$(MAKE) --no-print-directory columns definitions
 	python3 host/ec2-facts/scripts/derive.py "$$PLIMSOLL_DATA"
+
+attach-limits: ## makes the table of EBS volumes that types attach anew from the limits of the EBS driver, out of its Go module; needs Go
+	python3 host/ec2-facts/scripts/attach_limits.py
 
 columns: components ## makes the code that reads the columns of policies anew from their lists
 	$(CARGO) run --locked --quiet --bin plimsoll-columns

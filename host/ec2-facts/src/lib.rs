@@ -1,6 +1,6 @@
 //! Facts about EC2 that need no call to EC2: types, list prices, and the rules that turn hardware into allocatable.
 //!
-//! Three readable tables in `tables/` are compiled in and parsed once per process. Nothing here touches network,
+//! Four readable tables in `tables/` are compiled in and parsed once per process. Nothing here touches network,
 //! files, clock or environment, and nothing is guessed: what the sources do not say is an `Option` that is `None`,
 //! and [`holes`] lists it. What is assumed rather than known (zones, spot prices where none was quoted) says so in its name or type.
 //! Whoever has asked EC2 hands in what it said as a [`Listing`], which counts in place of the tables.
