@@ -10,8 +10,10 @@ pub const PACKING: &str = "plimsoll.dev/packing";
 pub const SPARE_SCHEDULE: &str = "plimsoll.dev/spare-schedule";
 /// On a capacity buffer: for how long from each hit of [`SPARE_SCHEDULE`].
 pub const SPARE_DURATION: &str = "plimsoll.dev/spare-duration";
-/// On a pod written by us: why its specification could not be understood when it was read.
+/// On a pod, pool or claim written by us into a file: why its specification could not be understood when it was read.
 pub const PROBLEM: &str = "plimsoll.dev/problem";
+/// On a pool or claim written by us into a file: parts that were ignored when it was read, as a JSON list.
+pub const IGNORED: &str = "plimsoll.dev/ignored";
 /// Annotation of a pod: the cost of losing it rather than another of its workload, a whole number; 0 when absent.
 pub const POD_DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 /// Marks the storage class used by claims that name none.

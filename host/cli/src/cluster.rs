@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result, bail};
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
-use plimsoll_api::Kind;
+use plimsoll_api::{Interner, Kind, read_tolerant};
 use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::engine::Engine;
 use plimsoll_core::snapshot::{Objects, Settings};
@@ -87,6 +87,7 @@ pub(crate) fn recorded(access: &Access, sold: &Sold, with_names: bool) -> Result
     if sold.region.is_none() && items.iter().any(buys_on_ec2) {
         bail!("a NodePool of this cluster has a class of EC2; expected --region");
     }
+    items.iter_mut().for_each(as_understood);
     if !with_names {
         redact(&mut items);
     }
@@ -99,6 +100,20 @@ pub(crate) fn recorded(access: &Access, sold: &Sold, with_names: bool) -> Result
         eprintln!("warning: the cluster: {note}");
     }
     Ok(loaded)
+}
+
+/// Exchanges a pool or claim that is not understood in every part, such as one of a newer version, for what is understood of it. One
+/// that cannot be read at all stays, and is told by whatever reads it next.
+fn as_understood(item: &mut Value) {
+    let text = |field: &str| item.get(field).and_then(Value::as_str);
+    let kind = text("apiVersion").zip(text("kind"));
+    let kind = kind.and_then(|(version, kind)| Kind::parse(version, kind));
+    let kind = kind.filter(|kind| matches!(kind, Kind::NodePool | Kind::NodeClaim));
+    let read = kind.map(|kind| read_tolerant(kind, item, &mut Interner::new()));
+    let Some(Ok((_, object))) = read else { return };
+    if object.unread().is_some_and(|unread| !unread.is_empty()) {
+        *item = object.to_value();
+    }
 }
 
 /// Classes of EC2 of which not all is well; without sentences where names are not to be told. Where they may not be listed, nothing is known

@@ -33,18 +33,29 @@ impl Troubles {
         again.chain(first).filter(|at| *at > now).min()
     }
 
-    /// Objects that cannot be read.
+    /// Objects that cannot be read, wholly or in part.
     pub(crate) fn unreadable(objects: Vec<Unreadable>) -> Vec<Notice> {
         let notice = |it: Unreadable| {
             let (kind, (namespace, name)) = (it.kind, it.key);
-            let field = it.error.field;
+            let problem = it.problem;
+            let rest = match (kind, it.is_known) {
+                (Kind::NodePool, true) => {
+                    "nothing is launched from it and none of its nodes is disrupted voluntarily"
+                }
+                (Kind::NodeClaim, true) => {
+                    "it is not launched, and its node neither joins nor is disrupted voluntarily"
+                }
+                (_, true) => "passed over, what was known of it before stays",
+                (_, false) => "passed over, nothing is known of it",
+            };
             tracing::warn!(
                 kind = kind.as_str(),
                 namespace,
                 name,
-                "object passed over: {field}"
+                problem,
+                "object is not understood: {rest}"
             );
-            let message = format!("passed over, what was known of it before stays: {field}");
+            let message = format!("{problem}: {rest}");
             Notice::warning(kind, &namespace, &name, "FailedValidation", message)
         };
         objects.into_iter().map(notice).collect()

@@ -32,7 +32,7 @@ pub(crate) struct View {
     telemetry: Telemetry,
     /// Figures and health as they were set down last, and when.
     shown: Option<(Instant, State)>,
-    /// NodeClaims that cannot be read, as the engine has been told.
+    /// NodeClaims of which nothing is known, as the engine has been told.
     unreadable: usize,
 }
 
@@ -91,6 +91,9 @@ impl View {
         inputs.extend(self.judge());
         self.notices
             .extend(Troubles::unreadable(self.index.take_unreadable()));
+        for (kind, part) in self.index.take_ignored() {
+            tracing::warn!(kind = kind.as_str(), "{part}");
+        }
         let stale = self.freshness.stale(now);
         self.show_changes(&stale, now);
         let pools: Vec<&str> = self.index.names(Kind::NodePool).collect();
@@ -176,10 +179,9 @@ impl View {
         }
     }
 
-    /// How many claims cannot be read, where that has changed.
+    /// How many claims there are of which nothing can be read, where that has changed.
     fn unreadable_claims(&mut self) -> Option<Input> {
-        let unreadable = self.index.unreadable();
-        let count = unreadable.get(&Kind::NodeClaim).copied().unwrap_or(0);
+        let count = self.index.unknown(Kind::NodeClaim);
         let before = std::mem::replace(&mut self.unreadable, count);
         (before != count).then_some(Input::UnreadableClaims(count))
     }

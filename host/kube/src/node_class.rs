@@ -11,6 +11,7 @@ use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Client, Error, ResourceExt};
 use plimsoll_api::Kind;
 use plimsoll_api::kinds::{Ec2NodeClass, Ec2NodeClassStatus};
+use plimsoll_api::read_class;
 use serde_json::{Map, Value, json};
 
 use crate::resource::with_nulls;
@@ -85,12 +86,23 @@ fn name(class: &Ec2NodeClass) -> String {
     class.metadata.name.clone().unwrap_or_default()
 }
 
-/// The class as it is written; what the API server accepts can be read.
+/// The class as it is written, as far as it is understood.
 fn read(object: DynamicObject) -> Option<Ec2NodeClass> {
     let name = object.name_any();
-    let read = serde_json::to_value(object).and_then(serde_json::from_value);
-    read.inspect_err(|error| tracing::warn!(%error, class = name, "EC2NodeClass cannot be read"))
-        .ok()
+    let class = as_class(object);
+    let class = class
+        .inspect_err(|error| tracing::warn!(%error, class = name, "EC2NodeClass cannot be read"));
+    let class = class.ok()?;
+    for part in &class.unread.ignored {
+        tracing::warn!(class = name, "EC2NodeClass: {part}");
+    }
+    Some(class)
+}
+
+fn as_class(object: DynamicObject) -> Result<Ec2NodeClass, Error> {
+    let value = serde_json::to_value(object).map_err(Error::SerdeError)?;
+    let unread = |error| Error::SerdeError(serde_json::Error::io(std::io::Error::other(error)));
+    read_class(&value).map_err(unread)
 }
 
 fn api(client: &Client) -> Api<DynamicObject> {
@@ -104,9 +116,7 @@ fn api(client: &Client) -> Api<DynamicObject> {
 /// The classes as they are now. Fails where one cannot be read.
 pub async fn list(client: &Client) -> Result<Vec<Ec2NodeClass>, Error> {
     let listed = api(client).list(&ListParams::default()).await?;
-    let read = |object| serde_json::to_value(object).and_then(serde_json::from_value);
-    let classes = listed.items.into_iter().map(read);
-    classes.collect::<Result<_, _>>().map_err(Error::SerdeError)
+    listed.items.into_iter().map(as_class).collect()
 }
 
 /// Writes what is to stand in the metadata of a class: our finalizer or none, and annotations. Nothing where it is so already; fails where the
@@ -123,8 +133,7 @@ pub async fn write_metadata(
     let patch = Patch::Merge(json!({ "metadata": metadata }));
     let (classes, params) = (api(client), PatchParams::default());
     let written = classes.patch(&name(class), &params, &patch).await?;
-    let written = serde_json::to_value(written).and_then(serde_json::from_value);
-    written.map_err(Error::SerdeError)
+    as_class(written)
 }
 
 fn metadata_patch(

@@ -133,7 +133,7 @@ pub(crate) fn parsed(version: &str) -> Version {
     Version(version.parse().unwrap_or(0))
 }
 
-/// An object in the core's model.
+/// An object in the core's model, as far as it is understood.
 pub(crate) fn to_object(
     kind: Kind,
     object: DynamicObject,
@@ -150,7 +150,7 @@ pub(crate) fn to_object(
         let metadata = serde_json::to_value(metadata).unwrap_or_default();
         fields.insert("metadata".to_owned(), metadata);
     }
-    plimsoll_api::read(kind, &value, interner, &mut |_| {}).map(|(_, object)| object)
+    plimsoll_api::read_tolerant(kind, &value, interner).map(|(_, object)| object)
 }
 
 #[cfg(test)]

@@ -214,7 +214,7 @@ fn manifest(claim: &NodeClaim) -> Option<Node> {
 pub(crate) mod tests {
     use super::*;
     use plimsoll_core::ids::{NodeName, PoolName};
-    use plimsoll_core::model::{ClassRef, Conditions};
+    use plimsoll_core::model::{ClassRef, Conditions, Unread};
     use plimsoll_core::requirement::Requirements;
     use plimsoll_core::resources::{ResourceName, Resources};
 
@@ -247,6 +247,7 @@ pub(crate) mod tests {
             drained_by: None,
             last_pod_event: None,
             held: true,
+            unread: Unread::default(),
         }
     }
 

@@ -151,9 +151,26 @@ impl Gatherer {
         let (key, object) = self
             .object(kind, value)
             .map_err(|error| refused(error.to_string()))?;
+        self.tell_unread(&key, &object);
         self.name(key, index)?;
         self.keep(object);
         Ok(())
+    }
+
+    /// Remarks on what of an object could not be read where it was read first.
+    fn tell_unread(&mut self, key: &ObjectKey, object: &Object) {
+        let Some(unread) = object.unread() else {
+            return;
+        };
+        let problem = unread.problem.iter().map(|problem| {
+            format!("{problem}: nothing is launched for it and no node of it is disrupted")
+        });
+        let ignored = unread.ignored.iter().map(ToString::to_string);
+        for sentence in problem.chain(ignored) {
+            let remark = (Severity::Fault, key.kind.to_string(), sentence);
+            let told = self.remarks.entry(remark);
+            told.or_insert_with(|| (key.to_string(), 0)).1 += 1;
+        }
     }
 
     /// `true` if a claim is of no pool, which somebody made by hand; such a claim is told and passed over.
@@ -216,7 +233,12 @@ impl Gatherer {
                 None => name.to_owned(),
             }
         };
+        // What we read from a server that knows more than we do is taken as that took it, and told below.
+        let is_taken = plimsoll_api::is_partly_read(value);
         for finding in plimsoll_api::validate(api_version, kind, value) {
+            if finding.severity == Severity::Error && is_taken {
+                continue;
+            }
             if finding.severity == Severity::Error {
                 let name = Some(name()).filter(|name| !name.is_empty());
                 let name = name.map(|name| format!("{name}: ")).unwrap_or_default();

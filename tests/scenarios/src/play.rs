@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{
-    Budget, DisruptionLimit, LabelSelector, NodePool, Object, OwnerKind, PodDisruptionBudget,
+    Budget, BudgetReasons, DisruptionLimit, LabelSelector, NodePool, Object, OwnerKind, PodDisruptionBudget,
 };
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::time::{Span, Timestamp};
@@ -127,7 +127,7 @@ fn world(script: &Script) -> (Recording, Behaviour) {
             }
             Given::Budget(nodes, window) => budgets.push(Budget {
                 nodes: *nodes,
-                reasons: Vec::new(),
+                reasons: BudgetReasons::All,
                 schedule: window
                     .as_ref()
                     .map(|(schedule, _)| schedule.as_str().into()),

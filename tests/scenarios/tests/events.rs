@@ -6,7 +6,7 @@ use plimsoll_core::disrupt;
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::Uid;
 use plimsoll_core::model::{
-    Budget, BudgetNodes, ClaimPhase, DoNotDisrupt, Effect, Object, Pod, PodPhase, Version,
+    Budget, BudgetNodes, BudgetReasons, ClaimPhase, DoNotDisrupt, Effect, Object, Pod, PodPhase, Version,
 };
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
@@ -130,7 +130,7 @@ fn a_pod_that_is_evicted_is_told_so() {
 fn a_pool_whose_budget_lets_no_node_go_is_told_so_once() {
     let none = Budget {
         nodes: BudgetNodes::Count(0),
-        reasons: Vec::new(),
+        reasons: BudgetReasons::All,
         schedule: None,
         duration: None,
     };

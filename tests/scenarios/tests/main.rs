@@ -28,6 +28,7 @@ mod stale;
 mod static_pools;
 mod statuses;
 mod told;
+mod unread;
 mod untried;
 mod usage;
 mod volumes;

@@ -1,10 +1,14 @@
-//! Unhealthy nodes: their claims go once that was tolerated, whatever the nodes say afterwards, and none goes where many are unhealthy.
+//! Unhealthy nodes: their claims go once that was tolerated, whatever the nodes say afterwards, and none goes where many are unhealthy or a
+//! budget of the pool says so.
 
 use std::sync::Arc;
 
 use plimsoll_core::action::{Answer, Order, Outcome, Purpose, Request, Write};
 use plimsoll_core::engine::Input;
-use plimsoll_core::model::{ConditionStatus, Node, NodeConditions, Object, Readiness, Version};
+use plimsoll_core::model::{
+    Budget, BudgetNodes, BudgetReason, BudgetReasons, ConditionStatus, Node, NodeConditions,
+    Object, Readiness, Version,
+};
 use plimsoll_core::provider::{ProviderFacts, RepairRule};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{Amounts, cluster, node, pool};
@@ -16,6 +20,11 @@ const START: Timestamp = Timestamp::from_millis(1_000_000_000);
 
 /// So many nodes of one pool, all well, repaired after ten minutes where that is on.
 fn world(nodes: usize, is_on: bool) -> Driven {
+    within_budgets(nodes, is_on, Vec::new())
+}
+
+/// The same in a pool with these budgets.
+fn within_budgets(nodes: usize, is_on: bool, budgets: Vec<Budget>) -> Driven {
     let facts = ProviderFacts {
         repairs: vec![RepairRule {
             condition: "Ready".into(),
@@ -24,7 +33,10 @@ fn world(nodes: usize, is_on: bool) -> Driven {
         }],
         ..ProviderFacts::default()
     };
-    let general = pool("general").with(|pool| pool.disruption.consolidate_after = None);
+    let general = pool("general").with(|pool| {
+        pool.disruption.consolidate_after = None;
+        pool.disruption.budgets = budgets;
+    });
     let mut fixture = cluster().provider(facts).pool(general);
     for number in 0..nodes {
         let ours = node(&format!("n{number}")).managed("general").cpu(4000);
@@ -112,4 +124,45 @@ fn where_more_than_a_fifth_are_unhealthy_none_is_replaced_and_people_are_told() 
     assert_eq!(driven.doomed(Span::from_secs(1200)), None);
     driven.says("n2", Readiness::Ready);
     assert!(driven.doomed(Span::from_secs(300)).is_some());
+}
+
+/// A budget of so many nodes for reasons of these names.
+fn budget(nodes: u32, reasons: &[&str]) -> Budget {
+    Budget {
+        reasons: BudgetReasons::Listed(reasons.iter().map(|name| BudgetReason::of(name)).collect()),
+        ..Budget::always(BudgetNodes::Count(nodes))
+    }
+}
+
+#[test]
+fn a_budget_that_names_repair_holds_it_back_and_one_for_other_reasons_does_not() {
+    for (budgets, is_repaired) in [
+        (vec![budget(0, &["Unhealthy"])], false),
+        (vec![budget(0, &["Repacked"])], false),
+        (vec![budget(0, &["Drifted", "Empty"])], true),
+        (vec![budget(0, &[])], true),
+        (vec![Budget::always(BudgetNodes::Count(0))], true),
+    ] {
+        let mut driven = within_budgets(5, true, budgets.clone());
+        driven.says("n1", Readiness::NotReady);
+        driven.now = START + TOLERATION;
+        driven.hand_in(Input::Tick);
+        if !is_repaired {
+            let told = driven.reports("NodeRepairBlocked");
+            let words = "allows 0 nodes to go at once";
+            assert!(told[0].message.contains(words), "{told:?}");
+        }
+        let doomed = driven.doomed(Span::from_secs(1200));
+        assert_eq!(doomed.is_some(), is_repaired, "{budgets:?}");
+    }
+}
+
+#[test]
+fn nodes_that_are_unhealthy_together_are_repaired_as_few_at_a_time_as_the_budget_says() {
+    let mut driven = within_budgets(10, true, vec![budget(1, &["Unhealthy"])]);
+    driven.says("n1", Readiness::NotReady);
+    driven.says("n2", Readiness::NotReady);
+    assert!(driven.doomed(Span::from_secs(1200)).is_some());
+    // The first goes on going, and the second waits for it.
+    assert_eq!(driven.doomed(Span::from_secs(1200)), None);
 }

@@ -6,7 +6,7 @@ use plimsoll_core::model::NodeClaim;
 use serde_json::{Value, json};
 
 use super::amounts::amounts;
-use super::{condition, metadata, pool, requirement, taint};
+use super::{condition, metadata, pool, requirement, taint, unread};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
 use crate::keys;
@@ -32,7 +32,7 @@ pub(crate) fn node_claim(
         provider_id: filled(&status.provider_id).map(ProviderId::from),
         node: filled(&status.node_name).map(|name| NodeName::from(interner.text(&name))),
         labels: metadata::labels(metadata, interner),
-        annotations: interner.map(metadata.annotations.iter().flatten()),
+        annotations: unread::without(interner.map(metadata.annotations.iter().flatten())),
         requirements: requirement::of_pool(&spec.requirements, interner)
             .within("spec.requirements")?
             .into_iter()
@@ -52,6 +52,7 @@ pub(crate) fn node_claim(
             .and_then(metadata::written_instant),
         last_pod_event: status.last_pod_event_time.as_ref().map(metadata::instant),
         held: metadata::held(metadata),
+        unread: unread::of(metadata),
     })
 }
 
@@ -77,7 +78,11 @@ fn pool_name(written: &kinds::NodeClaim, interner: &mut Interner) -> PoolName {
 pub(crate) fn to_value(claim: &NodeClaim) -> Value {
     let mut meta = write::metadata(claim.name.as_str(), Some(&claim.uid), claim.created);
     write::put(&mut meta, "labels", write::map(&claim.labels));
-    write::put(&mut meta, "annotations", write::map(&claim.annotations));
+    let mut annotations = write::map(&claim.annotations);
+    if let Value::Object(fields) = &mut annotations {
+        unread::write(&claim.unread, fields);
+    }
+    write::put(&mut meta, "annotations", annotations);
     write::held(&mut meta, claim.held);
     write::deleting(&mut meta, claim.deleting);
     if !claim.pool.as_str().is_empty() {

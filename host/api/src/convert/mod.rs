@@ -21,6 +21,7 @@ mod selector;
 pub(crate) mod storage;
 mod taint;
 mod template;
+mod unread;
 pub(crate) mod workload;
 
 pub use condition::{class_status, condition, condition_value};

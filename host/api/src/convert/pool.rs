@@ -6,15 +6,15 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use plimsoll_core::ids::PoolName;
 use plimsoll_core::labels::Labels;
 use plimsoll_core::model::{
-    Budget, BudgetNodes, Ceilings, ClassRef, ConsolidationPolicy, DisruptionReason, MEMORY,
-    NamedPolicies, NodePool, PackingMode, PoolDisruption, Status,
+    Budget, BudgetNodes, BudgetReason, BudgetReasons, Ceilings, ClassRef, ConsolidationPolicy,
+    MEMORY, NamedPolicies, NodePool, PackingMode, PoolDisruption, Status,
 };
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
 use serde_json::{Map, Value, json};
 
 use super::amounts::amounts;
-use super::{condition, metadata, requirement, taint, template};
+use super::{condition, metadata, requirement, taint, template, unread};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
 use crate::kinds::{self, Condition, NodeClassReference};
@@ -40,6 +40,12 @@ pub(crate) fn node_pool(
     let inner = "spec.template.spec";
     let limits = spec.limits.as_ref().map(|list| amounts(list, interner));
     let conditions = written.status.as_ref().map(|status| &status.conditions);
+    let mut unread = unread::of(metadata);
+    let is_understood = unread.problem.is_none();
+    let reasons = unknown_reasons(spec).into_iter();
+    let reasons = reasons.filter(|words| !unread.ignored.contains(words));
+    let reasons: Vec<Arc<str>> = reasons.collect();
+    unread.ignored.extend(reasons);
     Ok(NodePool {
         name: PoolName::from(interner.text(metadata::name(metadata)?)),
         uid: metadata::uid(metadata),
@@ -57,7 +63,7 @@ pub(crate) fn node_pool(
         expire_after: expiry(template.expire_after.as_deref()).within(inner)?,
         termination_grace: grace(template.termination_grace_period.as_deref()).within(inner)?,
         replicas: replicas(spec.replicas)?,
-        ready: conditions.is_none_or(|conditions| is_ready(conditions)),
+        ready: is_understood && conditions.is_none_or(|conditions| is_ready(conditions)),
         deleting: metadata::deleting(metadata),
         disruption: disruption(spec.disruption.as_ref()).within("spec.disruption")?,
         packing: packing(metadata::annotation(metadata, keys::PACKING))?,
@@ -65,6 +71,7 @@ pub(crate) fn node_pool(
         own_labels: own_labels(metadata, interner),
         policies: policies(metadata, interner),
         written: template::text(&spec.template),
+        unread,
         status: status(written, interner),
     })
 }
@@ -260,6 +267,25 @@ fn disruption(written: Option<&kinds::Disruption>) -> Result<PoolDisruption, Fie
     Ok(result)
 }
 
+/// Reasons of budgets that this version does not know, in words.
+fn unknown_reasons(spec: &kinds::NodePoolSpec) -> Vec<Arc<str>> {
+    let budgets = spec.disruption.iter().flat_map(|own| &own.budgets);
+    let budgets = budgets.flatten().enumerate();
+    let reasons = budgets.flat_map(|(at, budget)| {
+        let reasons = budget.reasons.iter().flatten().enumerate();
+        reasons.map(move |(place, name)| (at, place, name))
+    });
+    let unknown =
+        reasons.filter(|(_, _, name)| matches!(BudgetReason::of(name), BudgetReason::Unknown(_)));
+    let words = unknown.map(|(at, place, name)| {
+        let path = format!("spec.disruption.budgets[{at}].reasons[{place}]");
+        Arc::from(format!(
+            "{path} is \"{name}\", which is not known to this version"
+        ))
+    });
+    words.collect()
+}
+
 fn budget(written: &kinds::BudgetEntry) -> Result<Budget, FieldError> {
     match (&written.schedule, &written.duration) {
         (Some(_), None) => {
@@ -276,20 +302,14 @@ fn budget(written: &kinds::BudgetEntry) -> Result<Budget, FieldError> {
         }
         _ => {}
     }
-    let reason = |(at, text): (usize, &String)| {
-        let expected = DisruptionReason::EXPECTED;
-        DisruptionReason::parse(text).ok_or_else(|| {
-            FieldError::unexpected("", text, expected).within(format!("reasons[{at}]"))
-        })
-    };
     Ok(Budget {
         nodes: budget_nodes(written.nodes.as_deref().unwrap_or("10%"))?,
-        reasons: written
-            .reasons
-            .iter()
-            .enumerate()
-            .map(reason)
-            .collect::<Result<_, _>>()?,
+        reasons: match &written.reasons {
+            None => BudgetReasons::All,
+            Some(list) => {
+                BudgetReasons::Listed(list.iter().map(|name| BudgetReason::of(name)).collect())
+            }
+        },
         schedule: written.schedule.as_deref().map(Arc::from),
         duration: written
             .duration
@@ -324,6 +344,7 @@ pub(crate) fn to_value(pool: &NodePool) -> Value {
     }
     write_ceilings(&pool.ceilings, &mut annotations);
     write_policies(&pool.policies, &mut annotations);
+    unread::write(&pool.unread, &mut annotations);
     for (key, text) in &pool.status.memory {
         annotations.insert(key.as_ref().to_owned(), text.as_ref().into());
     }
@@ -401,8 +422,11 @@ fn write_disruption(pool: &NodePool) -> Value {
             BudgetNodes::Count(count) => count.to_string(),
             BudgetNodes::Percent(percent) => format!("{percent}%"),
         };
-        let reasons: Vec<String> = budget.reasons.iter().map(|r| format!("{r:?}")).collect();
-        let mut entry = json!({"nodes": nodes, "reasons": reasons});
+        let mut entry = json!({"nodes": nodes});
+        if let BudgetReasons::Listed(list) = &budget.reasons {
+            let names = list.iter().map(BudgetReason::as_str);
+            entry["reasons"] = names.collect::<Vec<_>>().into();
+        }
         if let (Some(schedule), Some(length)) = (&budget.schedule, budget.duration) {
             entry["schedule"] = schedule.as_ref().into();
             entry["duration"] = duration::write(length).into();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use plimsoll_core::model::Unread;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -29,6 +30,9 @@ pub struct Ec2NodeClass {
     /// Observed state.
     #[serde(default)]
     pub status: Option<Ec2NodeClassStatus>,
+    /// Parts of the object that could not be read.
+    #[serde(skip)]
+    pub unread: Unread,
 }
 
 /// Everything that was found for a class.

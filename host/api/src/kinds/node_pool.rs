@@ -60,9 +60,9 @@ pub struct Disruption {
 pub struct BudgetEntry {
     /// Percent of the pool or a count; `10%` when absent.
     pub nodes: Option<String>,
-    /// The reasons it speaks of.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub reasons: Vec<String>,
+    /// The reasons it speaks of: every one when absent, none when empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasons: Option<Vec<String>>,
     /// Cron start of its window, UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<String>,

@@ -282,3 +282,30 @@ fn a_file_is_written_whole_or_not_at_all() {
         "{ran:?}"
     );
 }
+
+#[test]
+fn values_of_a_newer_version_are_told_with_object_field_and_value() {
+    let pool = |requirement: &str, budget: &str| {
+        format!(
+            "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: general}}\nspec:\n  disruption: {{consolidateAfter: 0s, budgets: [{budget}]}}\n  \
+             template: {{spec: {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}}, requirements: [{requirement}]}}}}\n"
+        )
+    };
+    let near = pool("{key: kubernetes.io/arch, operator: Near, values: [amd64]}", "");
+    let repacked = pool("", "{nodes: \"1\", reasons: [Drifted, Repacked]}");
+    for (text, field) in [
+        (near, "general: spec.template.spec.requirements[0].operator is \"Near\"; expected "),
+        (repacked, "general: spec.disruption.budgets[0].reasons[1] is \"Repacked\"; expected "),
+    ] {
+        for reader in [
+            &["snapshot", "check", "-"][..],
+            &["plan", "-"],
+            &["explain", "nodepool", "general", "-"],
+        ] {
+            let ran = fed(reader, text.as_bytes());
+            assert!(ran.error().contains(field), "{reader:?}: {ran:?}");
+        }
+    }
+    let known = pool("", "{nodes: \"1\", reasons: [Unhealthy]}");
+    fed(&["snapshot", "check", "-"], known.as_bytes()).ok();
+}

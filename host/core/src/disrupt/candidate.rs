@@ -73,6 +73,10 @@ pub enum Blocked {
     NodeAsksToStay,
     /// It belongs to no pool.
     NoPool,
+    /// A part of its claim could not be read.
+    ClaimNotUnderstood(Arc<str>),
+    /// A part of its pool could not be read.
+    PoolNotUnderstood(PoolName, Arc<str>),
     /// Its pool is gone, or sells nothing.
     PoolUnusable(PoolName),
     /// A pod carries the annotation.
@@ -133,6 +137,10 @@ impl fmt::Display for Blocked {
             Self::Promised => f.write_str("pods are nominated to it"),
             Self::NodeAsksToStay => write!(f, "it is annotated {DO_NOT_DISRUPT}: true"),
             Self::NoPool => write!(f, "it has no label {}", labels::NODEPOOL),
+            Self::ClaimNotUnderstood(problem) => write!(f, "its claim is not understood: {problem}"),
+            Self::PoolNotUnderstood(pool, problem) => {
+                write!(f, "pool {pool} is not understood: {problem}")
+            }
             Self::PoolUnusable(pool) => write!(f, "pool {pool} is not there or sells nothing"),
             Self::PodAsksToStay { pod, .. } => {
                 write!(f, "pod {pod} is annotated {DO_NOT_DISRUPT}")
@@ -266,8 +274,14 @@ impl<'s> Fleet<'s> {
         if asks.is_some_and(|value| value.as_ref() == "true") {
             return Err(Blocked::NodeAsksToStay);
         }
+        if let Some(problem) = &claim.unread.problem {
+            return Err(Blocked::ClaimNotUnderstood(Arc::clone(problem)));
+        }
         let name = object.pool().ok_or(Blocked::NoPool)?;
         let pool = self.snapshot.pool(name.as_str());
+        if let Some(problem) = pool.and_then(|pool| pool.unread.problem.as_ref()) {
+            return Err(Blocked::PoolNotUnderstood(name, Arc::clone(problem)));
+        }
         match pool.filter(|_| !self.overlaid.of(&name).types().is_empty()) {
             Some(pool) => Ok(Arc::clone(pool)),
             None => Err(Blocked::PoolUnusable(name)),

@@ -146,6 +146,11 @@ impl Engine {
     pub(super) fn watch_disruption(&mut self, claim: &NodeClaim, now: Timestamp) {
         let pool = self.cluster.pools.get(claim.pool.as_str()).cloned();
         let pool = pool.filter(|_| claim.deleting.is_none() && !self.queue.has(&claim.name));
+        // What is not understood says nothing: neither that a node has drifted nor that it has not.
+        let pool = pool.filter(|pool| {
+            let unread = [&pool.unread, &claim.unread];
+            unread.iter().all(|unread| unread.problem.is_none())
+        });
         let hint = pool.map(|pool| self.hint(&pool, claim, now));
         let hint = hint.unwrap_or_default();
         let before = self.notes.set_hint(&claim.name, hint);
@@ -199,8 +204,13 @@ impl Engine {
     pub(super) fn disruption_facts(&self, claim: &NodeClaim) -> Option<DisruptionFacts> {
         let pool = self.cluster.pools.get(claim.pool.as_str())?;
         let event = self.last_pod_event(&claim.name);
+        let is_understood = pool.unread.problem.is_none() && claim.unread.problem.is_none();
         Some(DisruptionFacts {
-            drift: self.drift_finding(&claim.name),
+            drift: if is_understood {
+                self.drift_finding(&claim.name)
+            } else {
+                DriftFinding::Unknown
+            },
             consolidatable_from: consolidate::consolidatable_from(pool, claim, event),
             reason: self.queue.reason_of(&claim.name),
         })

@@ -1,9 +1,10 @@
 //! Unhealthy nodes, and how many nodes beside them are unhealthy, too.
 
 use super::{Engine, report};
-use crate::action::{Action, ObjectKey};
-use crate::lifecycle::{UnhealthyNode, first_due, most_unhealthy};
-use crate::model::{ConditionStatus, Node, NodeClaim};
+use crate::action::{Action, ObjectKey, Purpose};
+use crate::disrupt::budget::declared_for_repair;
+use crate::lifecycle::{HeldRepair, UnhealthyNode, first_due, most_unhealthy};
+use crate::model::{ClaimPhase, ConditionStatus, Node, NodeClaim};
 use crate::provider::RepairRule;
 use crate::time::{Span, Timestamp};
 
@@ -28,8 +29,46 @@ impl Engine {
             node: node.name.clone(),
             due,
             words: words(node, rule, now),
-            is_widespread: is_due && self.is_widespread(claim, rules),
+            held: is_due
+                .then(|| self.held_repair(claim, rules, now))
+                .flatten(),
         })
+    }
+
+    /// What holds the repair of a claim's node back, where it is due.
+    fn held_repair(
+        &self,
+        claim: &NodeClaim,
+        rules: &[RepairRule],
+        now: Timestamp,
+    ) -> Option<HeldRepair> {
+        if self.is_widespread(claim, rules) {
+            return Some(HeldRepair::Widespread);
+        }
+        let pool = self.cluster.pools.get(claim.pool.as_str())?;
+        let budgets = &pool.disruption.budgets;
+        let is_limited = budgets.iter().any(|own| own.reasons.limit_repair());
+        if !is_limited || self.is_going(claim) {
+            return None;
+        }
+        let (mut counted, mut going) = (0, 0);
+        let claims = self.cluster.claims.unordered();
+        for own in claims.filter(|own| own.pool == claim.pool) {
+            counted += u32::from(own.phase() == ClaimPhase::Initialized);
+            going += u32::from(self.is_going(own));
+        }
+        let most = declared_for_repair(budgets, counted, now).nodes;
+        (going >= most).then_some(HeldRepair::OverBudget(most))
+    }
+
+    /// `true` for a claim that is deleting, or that a repair has asked to go or is about to.
+    fn is_going(&self, claim: &NodeClaim) -> bool {
+        let object = ObjectKey::Claim(claim.name.clone());
+        let is_asked = |purpose| self.orders.is_busy(&object, Some(&claim.uid), purpose);
+        claim.deleting.is_some()
+            || claim.drained_by.is_some()
+            || is_asked(Purpose::MarkDeadline)
+            || is_asked(Purpose::DeleteClaim)
     }
 
     /// `true` if too many of the pool's nodes are unhealthy; of all nodes where the claim has no pool.
@@ -54,18 +93,15 @@ impl Engine {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
-        if !unhealthy.is_widespread {
+        let Some(held) = unhealthy.held else {
             return;
-        }
+        };
         let told = &mut self.notes.of(&claim.name).told_of_unhealthy;
         if told.is_some_and(|at| now < at + TOLD_AGAIN) {
             return;
         }
         *told = Some(now);
-        let words = format!(
-            "{}, and more than a fifth of the nodes beside it are unhealthy: none is replaced",
-            unhealthy.words
-        );
+        let words = format!("{}, and {held}", unhealthy.words);
         let mut objects = vec![
             ObjectKey::Node(unhealthy.node.clone()),
             ObjectKey::Claim(claim.name.clone()),

@@ -169,6 +169,8 @@ impl Engine {
                 self.freshness.hold_surplus(&pool.name);
                 None
             }
+            // The number may not be what its author meant.
+            (0, _) if pool.unread.problem.is_some() => None,
             (0, excess) => {
                 self.trim(pool, excess, now, actions);
                 None

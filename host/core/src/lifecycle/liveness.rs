@@ -24,11 +24,13 @@ pub(super) fn check(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) -> bo
     };
     let mut limits = Vec::new();
     let joins = claim.phase() < ClaimPhase::Registered;
+    // The node of a claim that is not understood is kept from joining: its instance is not to blame.
+    let may_join = joins && claim.unread.problem.is_none();
     if claim.phase() == ClaimPhase::Created && view.machine.is_none() {
         let end = since(ConditionType::Launched) + LAUNCH_TIMEOUT;
         limits.push((end, DeletionCause::LaunchTimeout));
     }
-    if joins {
+    if may_join {
         let end = since(ConditionType::Registered) + REGISTRATION_TIMEOUT;
         limits.push((end, DeletionCause::RegistrationTimeout));
     }

@@ -41,7 +41,7 @@ pub use launch::{FailedLaunch, PendingLaunch};
 pub use liveness::{LAUNCH_TIMEOUT, REGISTRATION_TIMEOUT};
 pub use orphan::{OrphanView, step_orphan};
 pub(crate) use register::is_coming_up;
-pub use repair::{UnhealthyNode, first_due, most_unhealthy};
+pub use repair::{HeldRepair, UnhealthyNode, first_due, most_unhealthy};
 pub use standing::next_condition;
 use view::is_marked;
 pub use view::{ClaimView, Instance};
@@ -96,11 +96,13 @@ fn advance(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
     if repair::check(view, now, step) || liveness::check(view, now, step) {
         return;
     }
-    if register::rejoin(view, step) {
+    let is_understood = view.claim.unread.problem.is_none();
+    if is_understood && register::rejoin(view, step) {
         return;
     }
     tag::tag(view, step);
     match view.claim.phase() {
+        ClaimPhase::Created | ClaimPhase::Launched | ClaimPhase::Registered if !is_understood => {}
         ClaimPhase::Created => launch::launch(view, step),
         ClaimPhase::Launched => register::register(view, now, step),
         ClaimPhase::Registered => initialize::initialize(view, step),

@@ -1,12 +1,15 @@
 //! Unhealthy nodes: after a while their claims go, and nothing holds their pods up.
 //!
 //! The conditions of an unhealthy node, and for how long each is tolerated, are the provider's to say ([`RepairRule`]). The deadline of the drain is written
-//! first, as past: then nothing that the node says meanwhile keeps the claim, and neither budgets of disruption nor pods do.
+//! first, as past: then nothing that the node says meanwhile keeps the claim, and neither disruption budgets of workloads nor pods do. Of the pool's budgets those that name the reason `Unhealthy` limit how many are
+//! repaired at once; others do not.
+
+use std::fmt;
 
 use super::{ClaimView, Step};
 use crate::action::{ClaimChange, Purpose};
 use crate::ids::NodeName;
-use crate::model::Node;
+use crate::model::{BudgetReason, Node};
 use crate::provider::RepairRule;
 use crate::time::{Span, Timestamp};
 
@@ -22,8 +25,33 @@ pub struct UnhealthyNode {
     pub due: Timestamp,
     /// The condition in words, such as `Ready=False since 12m`.
     pub words: String,
-    /// `true` if too many others are unhealthy, too: then it is more likely that something else is wrong.
-    pub is_widespread: bool,
+    /// What holds its repair back, if anything does.
+    pub held: Option<HeldRepair>,
+}
+
+/// Why an unhealthy node is not repaired now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeldRepair {
+    /// Too many others are unhealthy, too: then it is more likely that something else is wrong.
+    Widespread,
+    /// As many nodes of its pool as a budget for `Unhealthy` allows are going already; it allows so many.
+    OverBudget(u32),
+}
+
+impl fmt::Display for HeldRepair {
+    /// In words, to follow the condition of the node.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Widespread => f.write_str(
+                "more than a fifth of the nodes beside it are unhealthy: none is replaced",
+            ),
+            Self::OverBudget(most) => write!(
+                f,
+                "a budget of its pool for {} allows {most} nodes to go at once: it waits",
+                BudgetReason::UNHEALTHY
+            ),
+        }
+    }
 }
 
 /// The rule that a node meets which is due first, with that time.
@@ -49,7 +77,7 @@ pub(super) fn check(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) -> bo
         step.wake_at(unhealthy.due);
         return false;
     }
-    if unhealthy.is_widespread {
+    if unhealthy.held.is_some() {
         step.wake_at(now + AGAIN);
         return false;
     }

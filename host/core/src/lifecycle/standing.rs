@@ -32,6 +32,9 @@ pub(super) fn standing(view: &ClaimView<'_>, phase: ClaimPhase) -> Vec<DesiredCo
 
 /// The condition that the claim has to reach next, and why it has not.
 fn waiting(view: &ClaimView<'_>, phase: ClaimPhase) -> Option<DesiredCondition> {
+    if let Some(problem) = &view.claim.unread.problem {
+        return not_understood(phase, problem);
+    }
     match phase {
         ClaimPhase::Created => {
             let failure = view.failure?;
@@ -43,6 +46,17 @@ fn waiting(view: &ClaimView<'_>, phase: ClaimPhase) -> Option<DesiredCondition> 
         ClaimPhase::Registered => uninitialized(view),
         ClaimPhase::Initialized => None,
     }
+}
+
+/// The next condition of a claim of which a part could not be read.
+fn not_understood(phase: ClaimPhase, problem: &str) -> Option<DesiredCondition> {
+    let next = match phase {
+        ClaimPhase::Created => ConditionType::Launched,
+        ClaimPhase::Launched => ConditionType::Registered,
+        ClaimPhase::Registered => ConditionType::Initialized,
+        ClaimPhase::Initialized => return None,
+    };
+    Some(DesiredCondition::unknown(next, "FailedValidation", problem))
 }
 
 fn unregistered(view: &ClaimView<'_>) -> Option<DesiredCondition> {

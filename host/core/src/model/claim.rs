@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::condition::{Condition, ConditionStatus, Conditions};
 use super::condition_type::ConditionType;
 use super::taint::Taint;
+use super::unread::Unread;
 use crate::ids::{ClaimName, NodeName, PoolName, ProviderId, Uid};
 use crate::labels::Labels;
 use crate::requirement::Requirements;
@@ -99,6 +100,9 @@ pub struct NodeClaim {
     /// `true` if it carries our finalizer: it does not go without us.
     #[serde(default)]
     pub held: bool,
+    /// Parts of the object that could not be read.
+    #[serde(default, skip_serializing_if = "Unread::is_empty")]
+    pub unread: Unread,
 }
 
 impl ClaimPhase {

@@ -52,9 +52,6 @@ impl DisruptionReason {
     /// Name of the counts of commands in tables and reports, in the order of [`DisruptionReason::LISTED`].
     pub const COUNTS: &str = "consolidations / empty / drifted";
 
-    /// All names, for errors about others.
-    pub const EXPECTED: &str = "Drifted, Empty or Underutilized";
-
     /// Its row in the table of reasons.
     pub const fn facts(self) -> &'static ReasonFacts {
         match self {
@@ -136,13 +133,101 @@ pub enum BudgetNodes {
     Percent(u32),
 }
 
+/// A reason that a budget lists.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum BudgetReason {
+    /// Voluntary disruption as it is decided here.
+    Disruption(DisruptionReason),
+    /// Replacement of unhealthy nodes, `Unhealthy`.
+    Unhealthy,
+    /// A name that this version does not know.
+    Unknown(Arc<str>),
+}
+
+impl BudgetReason {
+    /// Name of the reason for which unhealthy nodes are replaced.
+    pub const UNHEALTHY: &str = "Unhealthy";
+
+    /// The reason of that name.
+    pub fn of(name: &str) -> Self {
+        match DisruptionReason::parse(name) {
+            Some(reason) => Self::Disruption(reason),
+            None if name == Self::UNHEALTHY => Self::Unhealthy,
+            None => Self::Unknown(Arc::from(name)),
+        }
+    }
+
+    /// As budgets name it.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Disruption(reason) => reason.as_str(),
+            Self::Unhealthy => Self::UNHEALTHY,
+            Self::Unknown(name) => name,
+        }
+    }
+}
+
+/// The reasons that a budget speaks of.
+///
+/// Karpenter tells a list that is absent from one that is empty: the former stands for every reason, the latter for none, and such a
+/// budget limits nothing. A name that is not known here may stand for anything, so a budget that lists nothing else counts for every
+/// reason: less is disrupted than its author wanted, never more. Beside names that are known it adds nothing, since these mean what
+/// they always did, and the author told them apart.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum BudgetReasons {
+    /// No list: every reason.
+    All,
+    /// Those of a list.
+    Listed(Vec<BudgetReason>),
+}
+
+impl BudgetReasons {
+    /// The list with one reason.
+    pub fn only(reason: DisruptionReason) -> Self {
+        Self::Listed(vec![BudgetReason::Disruption(reason)])
+    }
+
+    /// `true` if disruption for that reason is limited.
+    pub fn limit(&self, reason: DisruptionReason) -> bool {
+        match self {
+            Self::All => true,
+            Self::Listed(list) => {
+                list.contains(&BudgetReason::Disruption(reason)) || self.may_mean_any()
+            }
+        }
+    }
+
+    /// `true` if the replacement of unhealthy nodes is limited: only by budgets that name it. The default budget of one tenth would
+    /// otherwise stop repairs that have never asked budgets.
+    pub fn limit_repair(&self) -> bool {
+        match self {
+            Self::All => false,
+            Self::Listed(list) => list.contains(&BudgetReason::Unhealthy) || self.may_mean_any(),
+        }
+    }
+
+    /// `true` for a list without entries: it limits nothing.
+    pub fn limit_nothing(&self) -> bool {
+        matches!(self, Self::Listed(list) if list.is_empty())
+    }
+
+    /// `true` for a list of names of which none is known.
+    fn may_mean_any(&self) -> bool {
+        let Self::Listed(list) = self else {
+            return false;
+        };
+        let is_unknown = |reason: &BudgetReason| matches!(reason, BudgetReason::Unknown(_));
+        !list.is_empty() && list.iter().all(is_unknown)
+    }
+}
+
 /// One entry of `spec.disruption.budgets`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Budget {
     /// How many nodes.
     pub nodes: BudgetNodes,
-    /// The reasons it speaks of; empty for all.
-    pub reasons: Vec<DisruptionReason>,
+    /// The reasons it speaks of.
+    pub reasons: BudgetReasons,
     /// When it begins to hold: five cron fields, UTC; always when absent.
     pub schedule: Option<Arc<str>>,
     /// How long it holds after each begin; required with a schedule.
@@ -154,7 +239,7 @@ impl Budget {
     pub fn always(nodes: BudgetNodes) -> Self {
         Self {
             nodes,
-            reasons: Vec::new(),
+            reasons: BudgetReasons::All,
             schedule: None,
             duration: None,
         }
@@ -200,15 +285,38 @@ mod tests {
     }
 
     #[test]
-    fn every_reason_is_listed_counted_and_expected() {
+    fn a_budget_limits_the_reasons_it_names_and_all_where_it_names_none_that_are_known() {
+        let listed = |names: &[&str]| {
+            BudgetReasons::Listed(names.iter().map(|name| BudgetReason::of(name)).collect())
+        };
+        let drifted = DisruptionReason::Drifted;
+        let empty = DisruptionReason::Empty;
+        for (reasons, limits) in [
+            (BudgetReasons::All, (true, true, false)),
+            (listed(&[]), (false, false, false)),
+            (listed(&["Drifted"]), (true, false, false)),
+            (listed(&["Drifted", "Repacked"]), (true, false, false)),
+            (listed(&["Unhealthy"]), (false, false, true)),
+            (listed(&["Unhealthy", "Empty"]), (false, true, true)),
+            (listed(&["Unhealthy", "Repacked"]), (false, false, true)),
+            (listed(&["Repacked", "Moved"]), (true, true, true)),
+        ] {
+            let found = (
+                reasons.limit(drifted),
+                reasons.limit(empty),
+                reasons.limit_repair(),
+            );
+            assert_eq!(found, limits, "{reasons:?}");
+        }
+    }
+
+    #[test]
+    fn every_reason_is_listed_and_counted() {
         let mut sorted = DisruptionReason::ALL;
         sorted.sort_unstable();
         let mut listed = DisruptionReason::LISTED;
         listed.sort_unstable();
         assert_eq!(listed, sorted);
         assert_eq!(DisruptionReason::COUNTS.split(" / ").count(), sorted.len());
-        for reason in sorted {
-            assert!(DisruptionReason::EXPECTED.contains(reason.as_str()));
-        }
     }
 }

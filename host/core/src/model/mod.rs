@@ -24,6 +24,7 @@ mod status;
 mod taint;
 mod template;
 pub mod template_hash;
+mod unread;
 mod volume;
 mod workload;
 
@@ -34,7 +35,8 @@ pub use condition::{Condition, ConditionStatus, Conditions, DesiredCondition, St
 pub use condition_type::ConditionType;
 pub use default_spread::default_constraints;
 pub use disruption::{
-    Budget, BudgetNodes, ConsolidationPolicy, DisruptionReason, PoolDisruption, ReasonFacts,
+    Budget, BudgetNodes, BudgetReason, BudgetReasons, ConsolidationPolicy, DisruptionReason,
+    PoolDisruption, ReasonFacts,
 };
 pub use move_cost::MoveCost;
 pub use node::{Node, Readiness};
@@ -58,6 +60,7 @@ pub use taint::{
     DISRUPTED_TAINT, Effect, Taint, Toleration, TolerationOperator, first_untolerated, is_disrupted,
 };
 pub use template::{TemplateField, WrittenTemplate};
+pub use unread::Unread;
 pub use volume::{
     BindingMode, CsiNode, PersistentVolume, StorageClass, VolumeAttachment, VolumeClaim,
     VolumeKind, VolumePart, Volumes,

@@ -10,6 +10,7 @@ use super::disruption::PoolDisruption;
 use super::status::Status;
 use super::taint::Taint;
 use super::template::WrittenTemplate;
+use super::unread::Unread;
 use crate::ids::{PoolName, Uid};
 use crate::labels::{self, LabelKey, Labels};
 use crate::requirement::{Requirement, Requirements};
@@ -124,6 +125,9 @@ pub struct NodePool {
     /// Text of its template, as far as the fields above do not say it.
     #[serde(default, skip_serializing_if = "WrittenTemplate::is_plain")]
     pub written: WrittenTemplate,
+    /// Parts of the object that could not be read. With a problem among them it is not [`ready`](Self::ready).
+    #[serde(default, skip_serializing_if = "Unread::is_empty")]
+    pub unread: Unread,
     /// Status of the object, which decisions do not read.
     #[serde(default, skip_serializing_if = "Status::is_silent")]
     pub status: Status,

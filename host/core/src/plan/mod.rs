@@ -20,7 +20,7 @@ use crate::catalogue::{
 };
 use crate::ids::{ClaimName, ObjectName, PoolName, ReservationId, TypeName, Uid};
 use crate::labels::Labels;
-use crate::model::{ClassRef, Conditions, NodeClaim, Taint};
+use crate::model::{ClassRef, Conditions, NodeClaim, Taint, Unread};
 use crate::requirement::Requirements;
 use crate::resources::Resources;
 use crate::time::{Span, Timestamp};
@@ -175,6 +175,7 @@ impl PlannedClaim {
             drained_by: None,
             last_pod_event: None,
             held: true,
+            unread: Unread::default(),
         }
     }
 }

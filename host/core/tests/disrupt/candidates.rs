@@ -1,5 +1,7 @@
 //! Candidates of disruption, rule by rule.
 
+use std::sync::Arc;
+
 use plimsoll_core::disrupt::candidate::{
     Blocked, Candidate, DO_NOT_DISRUPT, DisruptionClass, Fleet,
 };
@@ -73,6 +75,26 @@ fn state_of_the_node_decides_before_its_pods() {
     assert!(by_pod.is_by_pods(), "a span means nothing on a node");
     let elsewhere = ours("n1").managed("other");
     assert_eq!(verdict_on(elsewhere), Blocked::PoolUnusable("other".into()));
+}
+
+#[test]
+fn a_node_stays_while_its_claim_or_pool_is_not_understood() {
+    let problem: Arc<str> = "spec.pace is \"slow\"; expected a number".into();
+    let broken = pool("general").with(|pool| pool.unread.problem = Some(Arc::clone(&problem)));
+    let small = instance_type("small").price(0.1).offered(ZONE_1, OnDemand);
+    let mut snapshot = cluster().sells(small).pool(broken).node(ours("n1")).snapshot();
+    for class in [DisruptionClass::Graceful, DisruptionClass::Eventual] {
+        let blocked = verdict(&snapshot, class).unwrap_err();
+        let of_pool = Blocked::PoolNotUnderstood("general".into(), Arc::clone(&problem));
+        assert_eq!(blocked, of_pool);
+        assert!(!blocked.is_by_pods() && blocked.to_string().contains("spec.pace"));
+    }
+    let row = node_row(&snapshot, "n1");
+    let node = &mut snapshot.nodes[row];
+    let claim = node.claim.as_mut().expect("its claim");
+    Arc::make_mut(claim).unread.problem = Some(Arc::clone(&problem));
+    let blocked = verdict(&snapshot, DisruptionClass::Eventual);
+    assert_eq!(blocked, Err(Blocked::ClaimNotUnderstood(problem)));
 }
 
 #[test]

@@ -1,14 +1,15 @@
 //! Conditions that are said of a claim at every place of its way, false and unknown as well as true.
 
-use plimsoll_core::action::LaunchedInstance;
+use plimsoll_core::action::{LaunchedInstance, Purpose};
 use plimsoll_core::ids::ProviderId;
 use plimsoll_core::labels::{INITIALIZED, Labels, REGISTERED};
-use plimsoll_core::lifecycle::FailedLaunch;
+use plimsoll_core::lifecycle::{FailedLaunch, Step};
 use plimsoll_core::model::{
     ClaimPhase, ConditionType, Conditions, DesiredCondition, Effect, Node, NodeConditions,
     Readiness, Stamp,
 };
 use plimsoll_core::resources::{ResourceName, Resources};
+use plimsoll_core::time::Span;
 use plimsoll_oracles::fixture::{NodeFixture, node, pod, taint};
 
 use super::{Scene, second};
@@ -46,6 +47,54 @@ fn a_launch_that_failed_is_told_on_the_claim() {
     assert_eq!(scene.said(), ["Launched=Unknown AMINotFound"]);
     let change = &scene.changes()[0];
     assert_eq!(&*change.conditions[0].message, "the image is gone");
+}
+
+/// A claim of which a part is not understood, after it has come so far.
+fn not_understood(phase: ClaimPhase) -> Scene {
+    Scene::of(ours(phase), []).claim(|claim| {
+        claim.unread.problem = Some("spec.taints[0].effect is \"Shun\"".into());
+    })
+}
+
+#[test]
+fn a_claim_that_is_not_understood_comes_no_further_and_says_why() {
+    for (phase, waits_for) in [
+        (ClaimPhase::Created, "Launched"),
+        (ClaimPhase::Launched, "Registered"),
+        (ClaimPhase::Registered, "Initialized"),
+    ] {
+        let scene = not_understood(phase);
+        let said = scene.said();
+        let waits = format!("{waits_for}=Unknown FailedValidation");
+        assert!(said.contains(&waits), "{said:?}");
+        assert!(!said.iter().any(|own| own.contains("=True")), "{said:?}");
+        assert!(scene.step().launch.is_none());
+    }
+}
+
+#[test]
+fn a_claim_that_is_not_understood_goes_when_it_is_old_or_asked_to() {
+    let expired = not_understood(ClaimPhase::Registered).claim(|claim| {
+        claim.expire_after = Some(Span::ZERO);
+    });
+    assert!(deletes(&expired.step()));
+    let late = not_understood(ClaimPhase::Launched).claim(|claim| {
+        claim.created = second(-3600);
+    });
+    assert!(
+        !deletes(&late.step()),
+        "its node is kept from joining by us"
+    );
+    let asked = not_understood(ClaimPhase::Registered).claim(|claim| {
+        claim.deleting = Some(second(0));
+    });
+    assert!(!asked.step().wants.is_empty(), "it is terminated");
+}
+
+/// `true` if a step deletes its claim.
+fn deletes(step: &Step) -> bool {
+    let mut wants = step.wants.iter();
+    wants.any(|want| want.purpose == Purpose::DeleteClaim)
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Watch events in, inputs of the engine out. No request is made here, and nothing waits.
 //!
 //! - What a new list no longer has is a deletion, also where the watch missed it.
-//! - An object that cannot be read is told of and passed over; what was known of it before stays.
+//! - An object that cannot be read is told of and passed over; what was known of it before stays. A pool or claim of which a part is not
+//!   understood is taken in without that part, and told of as well.
 //! - How far each kind has come is known by version; what the server has that was not told yet is found by comparison ([`Index::lacks`]).
 //! - Volumes, their claims and classes are one object to the engine and are handed in together, by [`Index::flush`]. So are
 //!   daemon sets, which their pods change. Neither is handed in while one of its kinds is being listed.
@@ -17,6 +18,7 @@ use plimsoll_core::engine::Input;
 use plimsoll_core::ids::{ObjectName, Uid};
 use plimsoll_core::model;
 use plimsoll_core::model::{Pod, Version, Volumes};
+use plimsoll_core::time::Timestamp;
 
 use super::daemons::Daemons;
 use super::{Change, Event, Read};
@@ -49,23 +51,29 @@ pub struct Index {
     volumes_changed: bool,
     /// Objects that could not be read and were not told of yet.
     told: Vec<Unreadable>,
+    /// Parts that were ignored in any object of a kind.
+    ignored: BTreeSet<(Kind, Arc<str>)>,
+    /// Those that were not told of yet.
+    newly_ignored: Vec<(Kind, Arc<str>)>,
 }
 
-/// An object that cannot be read, and why.
+/// An object that cannot be read, wholly or in part, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
     /// Its kind.
     pub kind: Kind,
     /// Its namespace and name.
     pub key: Key,
-    /// The field at fault.
-    pub error: ReadError,
+    /// The field at fault, in words.
+    pub problem: String,
+    /// `true` if the object is known but for what is at fault.
+    pub is_known: bool,
 }
 
 #[derive(Debug, Default)]
 struct Listing {
     known: BTreeMap<Key, (Object, Version)>,
-    /// Objects that cannot be read as they are now, by the version of that.
+    /// Objects that cannot be read as they are now, wholly or in part, by the version of that.
     unreadable: BTreeMap<Key, Version>,
     /// All that happened up to this version has been told.
     reached: Version,
@@ -141,6 +149,16 @@ impl Index {
         keys.map(|(_, name)| name.as_str())
     }
 
+    /// Number of a kind's objects of which nothing is known, since they cannot be read.
+    pub fn unknown(&self, kind: Kind) -> usize {
+        let Some(listing) = self.listings.get(&kind) else {
+            return 0;
+        };
+        let unreadable = listing.unreadable.keys();
+        let unknown = unreadable.filter(|key| !listing.known.contains_key(*key));
+        unknown.count()
+    }
+
     /// Number of a kind's objects that can be read.
     pub fn count(&self, kind: Kind) -> usize {
         self.listings
@@ -163,7 +181,12 @@ impl Index {
         std::mem::take(&mut self.told)
     }
 
-    /// How many objects of each kind cannot be read; kinds without any are absent.
+    /// Parts of objects that were ignored for the first time in their kind since the last call.
+    pub fn take_ignored(&mut self) -> Vec<(Kind, Arc<str>)> {
+        std::mem::take(&mut self.newly_ignored)
+    }
+
+    /// How many objects of each kind cannot be read, wholly or in part; kinds without any are absent.
     pub fn unreadable(&self) -> BTreeMap<Kind, usize> {
         let counts = self.listings.iter();
         let counts = counts.map(|(kind, listing)| (*kind, listing.unreadable.len()));
@@ -247,12 +270,32 @@ impl Index {
 
     fn apply(&mut self, kind: Kind, written: DynamicObject, inputs: &mut Vec<Input>) {
         let (key, version) = (key(&written), version(&written));
+        let deleting = deleting(&written);
         let object = match to_object(kind, written, &mut self.interner) {
             Ok(object) => object,
-            Err(error) => return self.pass_over(kind, key, version, error),
+            Err(error) => {
+                let known = self.listing(kind).known.get(&key);
+                let known = known.and_then(|(known, _)| known.as_known(&error, deleting));
+                let Some(known) = known else {
+                    return self.pass_over(kind, key, version, &error);
+                };
+                known
+            }
         };
+        let ignored = object.unread().map(|unread| unread.ignored.as_slice());
+        for part in ignored.unwrap_or_default() {
+            if self.ignored.insert((kind, Arc::clone(part))) {
+                self.newly_ignored.push((kind, Arc::clone(part)));
+            }
+        }
+        let problem = object.unread().and_then(|unread| unread.problem.as_ref());
+        match problem.map(ToString::to_string) {
+            Some(problem) => self.tell(kind, key.clone(), version, problem, true),
+            None => {
+                self.listing(kind).unreadable.remove(&key);
+            }
+        }
         let listing = self.listing(kind);
-        listing.unreadable.remove(&key);
         let before = listing.known.insert(key, (object.clone(), version));
         match object {
             Object::Part(part) => {
@@ -284,11 +327,21 @@ impl Index {
             .extend(self.daemons.follow_pod(before, after));
     }
 
+    fn pass_over(&mut self, kind: Kind, key: Key, version: Version, error: &ReadError) {
+        let is_known = self.listing(kind).known.contains_key(&key);
+        self.tell(kind, key, version, error.field.to_string(), is_known);
+    }
+
     /// Tells once of each version that cannot be read.
-    fn pass_over(&mut self, kind: Kind, key: Key, version: Version, error: ReadError) {
+    fn tell(&mut self, kind: Kind, key: Key, version: Version, problem: String, is_known: bool) {
         let before = self.listing(kind).unreadable.insert(key.clone(), version);
         if before != Some(version) {
-            self.told.push(Unreadable { kind, key, error });
+            self.told.push(Unreadable {
+                kind,
+                key,
+                problem,
+                is_known,
+            });
         }
     }
 
@@ -313,6 +366,12 @@ impl Index {
             }
         }
     }
+}
+
+/// When the object was asked to go.
+fn deleting(object: &DynamicObject) -> Option<Timestamp> {
+    let at = object.metadata.deletion_timestamp.as_ref()?;
+    Some(Timestamp::from_millis(at.0.as_millisecond()))
 }
 
 fn as_pod(object: &Object) -> Option<&Arc<Pod>> {

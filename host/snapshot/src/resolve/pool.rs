@@ -3,7 +3,7 @@
 use plimsoll_core::ids::{PoolName, Uid};
 use plimsoll_core::labels::{self, LabelKey, Labels};
 use plimsoll_core::model::{
-    Ceilings, NamedPolicies, NodePool, PackingMode, PoolDisruption, Status, WrittenTemplate,
+    Ceilings, NamedPolicies, NodePool, PackingMode, PoolDisruption, Status, Unread, WrittenTemplate,
 };
 use plimsoll_core::requirement::Requirement;
 use plimsoll_core::time::Span;
@@ -39,6 +39,7 @@ pub(super) fn default_pool(class: &str) -> NodePool {
         own_labels: Labels::new(),
         policies: NamedPolicies::default(),
         written: WrittenTemplate::default(),
+        unread: Unread::default(),
         status: Status::default(),
     }
 }

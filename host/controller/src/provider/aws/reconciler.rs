@@ -12,6 +12,7 @@ use plimsoll_aws::{
     CallError, HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION, Market, NodeSettings,
     Reconciled, Refusal, ServedClass,
 };
+use plimsoll_core::model::ConditionType;
 use plimsoll_core::time::Timestamp;
 use plimsoll_core::words::shortened;
 use plimsoll_kube::event::{Notice, Publisher};
@@ -72,6 +73,7 @@ impl<C: ClassCalls> Look for Reconciler<C> {
             failed,
             again,
         } = looked.conclude(tried);
+        let status = naming_ignored(status, &class);
         tell_failures(&name, &failed, &last.failed);
         let (served, written) = self.write_down(&class, served.ok(), status).await;
         let again = match written {
@@ -164,6 +166,9 @@ impl<C: ClassCalls> Reconciler<C> {
         {
             return Ok(Arc::clone(served));
         }
+        if let Some(problem) = &class.unread.problem {
+            return Err(problem.to_string());
+        }
         let ca_bundle = self.calls.ca_bundle();
         let served = ServedClass::new(class, market, &ca_bundle, self.nodes);
         served.map(Arc::new)
@@ -236,6 +241,16 @@ fn name(class: &Ec2NodeClass) -> &str {
 
 fn nothing_found(again: Duration) -> Ended {
     Ended { found: None, again }
+}
+
+/// A status whose condition of validity names what of the class was ignored.
+fn naming_ignored(mut status: Ec2NodeClassStatus, class: &Ec2NodeClass) -> Ec2NodeClassStatus {
+    let valid = ConditionType::ValidationSucceeded.as_str();
+    let conditions = status.conditions.iter_mut();
+    for condition in conditions.filter(|own| own.kind == valid && own.status == "True") {
+        condition.message = shortened(&class.unread.ignored);
+    }
+    status
 }
 
 /// Tells of calls that failed; the same failure is told once.

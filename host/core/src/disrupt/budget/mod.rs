@@ -60,10 +60,27 @@ pub struct Declared {
     pub problem: Option<ScheduleError>,
 }
 
-/// The most nodes that budgets let be disrupted at once, of so many.
+/// The most nodes that budgets let be disrupted at once for a reason, of so many.
 pub fn declared(
     budgets: &[Budget],
     reason: DisruptionReason,
+    counted: u32,
+    now: Timestamp,
+) -> Declared {
+    tightest(budgets, |budget| budget.reasons.limit(reason), counted, now)
+}
+
+/// The most unhealthy nodes that budgets let be replaced at once, of so many. Budgets that do not speak of repair are not asked, and
+/// what is wrong with them holds up none.
+pub fn declared_for_repair(budgets: &[Budget], counted: u32, now: Timestamp) -> Declared {
+    let own = budgets.iter().filter(|own| own.reasons.limit_repair());
+    let own: Vec<Budget> = own.cloned().collect();
+    tightest(&own, |_| true, counted, now)
+}
+
+fn tightest(
+    budgets: &[Budget],
+    limits: impl Fn(&Budget) -> bool,
     counted: u32,
     now: Timestamp,
 ) -> Declared {
@@ -83,8 +100,7 @@ pub fn declared(
                 continue;
             }
         };
-        let speaks = budget.reasons.is_empty() || budget.reasons.contains(&reason);
-        if holds && speaks {
+        if holds && limits(budget) {
             result.nodes = result.nodes.min(share(budget.nodes, counted));
         }
     }
@@ -163,6 +179,7 @@ pub fn allowances(snapshot: &Snapshot) -> Vec<PoolAllowance> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{BudgetReason, BudgetReasons};
     use crate::time::Span;
 
     const NOW: Timestamp = Timestamp::from_millis(0);
@@ -170,7 +187,13 @@ mod tests {
     fn budget(nodes: BudgetNodes, reasons: &[DisruptionReason]) -> Budget {
         Budget {
             nodes,
-            reasons: reasons.to_vec(),
+            reasons: match reasons {
+                [] => BudgetReasons::All,
+                listed => {
+                    let listed = listed.iter().copied().map(BudgetReason::Disruption);
+                    BudgetReasons::Listed(listed.collect())
+                }
+            },
             schedule: None,
             duration: None,
         }
@@ -231,7 +254,7 @@ mod tests {
     #[test]
     fn one_schedule_that_makes_no_sense_allows_nothing_for_any_reason() {
         let mut broken = scheduled(7, "0 0 * * 7");
-        broken.reasons = vec![DisruptionReason::Drifted];
+        broken.reasons = BudgetReasons::only(DisruptionReason::Drifted);
         let budgets = [budget(BudgetNodes::Count(5), &[]), broken];
         let said = declared(&budgets, DisruptionReason::Empty, 9, NOW);
         assert_eq!(said.nodes, 0);

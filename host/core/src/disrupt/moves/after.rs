@@ -10,7 +10,9 @@ use super::Move;
 use crate::catalogue::{NodeResources, Overlaid};
 use crate::ids::{ClaimName, NodeName, ProviderId, Uid};
 use crate::labels::{self, Labels};
-use crate::model::{ClaimPhase, Conditions, Node, NodeClaim, NodeConditions, Pod, Readiness};
+use crate::model::{
+    ClaimPhase, Conditions, Node, NodeClaim, NodeConditions, Pod, Readiness, Unread,
+};
 use crate::plan::{PlannedClaim, Target};
 use crate::snapshot::{Snapshot, StateNode};
 
@@ -163,5 +165,6 @@ fn launched(
         drained_by: None,
         last_pod_event: None,
         held: true,
+        unread: Unread::default(),
     }
 }

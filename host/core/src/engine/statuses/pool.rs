@@ -31,7 +31,7 @@ impl Engine {
         }
         let valid = ConditionType::ValidationSucceeded;
         let valid = match validation::fault(pool, catalogues.provider()) {
-            None => DesiredCondition::holds(valid),
+            None => DesiredCondition::holds_since(valid, valid.as_str(), &validation::ignored(pool)),
             Some(fault) => DesiredCondition::fails(valid, "NodePoolValidationFailed", &fault),
         };
         Some([valid, of_class(pool, classes.get(&pool.class))])

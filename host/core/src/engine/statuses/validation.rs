@@ -1,5 +1,5 @@
 //! Faults of a pool's specification that no schema sees: labels that nobody may set or ask for, taints given twice, values that do
-//! not exist.
+//! not exist; and what of it could not be read at all, since a newer version wrote it.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,13 @@ use crate::labels::{self, LabelKey, is_qualified};
 use crate::model::{NodePool, Taint};
 use crate::provider::ProviderFacts;
 use crate::requirement::Requirement;
+use crate::words::shortened;
 
 /// The first fault, in words that name the field; `None` where there is none.
 pub(super) fn fault(pool: &NodePool, provider: &ProviderFacts) -> Option<String> {
+    if let Some(problem) = &pool.unread.problem {
+        return Some(problem.to_string());
+    }
     let labels = pool.labels.keys().find_map(|key| {
         let fault = key_fault(key, provider)?;
         Some(format!("spec.template.metadata.labels: {fault}"))
@@ -18,6 +22,15 @@ pub(super) fn fault(pool: &NodePool, provider: &ProviderFacts) -> Option<String>
     labels
         .or_else(|| taint_fault(pool))
         .or_else(|| requirement_fault(pool, provider))
+}
+
+/// Fields and names that are passed over while the pool serves, in words; empty where there are none.
+pub(super) fn ignored(pool: &NodePool) -> String {
+    let mut ignored = pool.unread.ignored.iter().peekable();
+    if ignored.peek().is_none() {
+        return String::new();
+    }
+    shortened(ignored.map(ToString::to_string))
 }
 
 fn key_fault(key: &str, provider: &ProviderFacts) -> Option<String> {

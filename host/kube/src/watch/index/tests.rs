@@ -190,7 +190,7 @@ fn an_object_that_cannot_be_read_leaves_what_was_known() {
     assert_eq!(list(&mut index, Kind::Node, relisted), [""; 0]);
     assert_eq!(index.unreadable(), [(Kind::Node, 1)].into());
     let told = index.take_unreadable();
-    let named = |it: &Unreadable| format!("{} {}", it.key.1, it.error.field);
+    let named = |it: &Unreadable| format!("{} {}", it.key.1, it.problem);
     let told: Vec<String> = told.iter().map(named).collect();
     assert_eq!(
         told,
@@ -215,6 +215,76 @@ fn the_same_version_that_cannot_be_read_is_told_of_once() {
     }
     list(&mut index, Kind::Node, vec![node("a", "8")]);
     assert_eq!(index.unreadable(), [].into());
+}
+
+/// A pool with one requirement by this operator, of a class of this name.
+fn pool(version: &str, operator: &str, class: Option<&str>) -> DynamicObject {
+    object(json!({
+        "metadata": {"name": "general", "resourceVersion": version},
+        "spec": {"template": {"spec": {
+            "nodeClassRef": {"group": "g", "kind": "k", "name": class},
+            "requirements": [{"key": "a", "operator": operator}],
+        }}},
+    }))
+}
+
+/// Whether a pool may be launched from, and the problem that it has, after a change.
+fn pool_after(index: &mut Index, change: Change) -> (bool, String) {
+    let inputs = index.take((Kind::NodePool, change));
+    let [Input::Applied(model::Object::Pool(pool), _)] = inputs.as_slice() else {
+        unreachable!("a pool: {inputs:?}");
+    };
+    let problem = pool.unread.problem.as_deref().unwrap_or_default();
+    (pool.ready, problem.to_owned())
+}
+
+#[test]
+fn a_pool_of_a_newer_version_is_known_but_for_what_is_not_understood() {
+    let mut index = Index::new(&[Kind::NodePool]);
+    let mut after = |pool: DynamicObject| pool_after(&mut index, Change::Applied(Box::new(pool)));
+    let (ready, problem) = after(pool("5", "Near", Some("c")));
+    assert!(
+        !ready && problem.contains("requirements[0].operator is \"Near\""),
+        "{problem}"
+    );
+    assert_eq!(after(pool("6", "Exists", Some("c"))), (true, String::new()));
+    // Nothing can be read without its class: what was known stays, and is not launched from any more.
+    let (ready, problem) = after(pool("7", "Exists", None));
+    assert!(!ready && problem.contains("nodeClassRef"), "{problem}");
+    assert_eq!(index.unreadable(), [(Kind::NodePool, 1)].into());
+    let told = index.take_unreadable();
+    assert!(told.iter().all(|it| it.is_known), "{told:?}");
+    assert_eq!(told.len(), 2);
+}
+
+#[test]
+fn claims_of_which_nothing_can_be_read_are_counted_until_something_can() {
+    let mut index = Index::new(&[Kind::NodeClaim]);
+    let claim = |version: &str, spec: Value| {
+        object(json!({"metadata": {"name": "a", "resourceVersion": version}, "spec": spec}))
+    };
+    let class = json!({"group": "g", "kind": "k", "name": "n"});
+    let odd = json!({"nodeClassRef": class, "requirements": "none"});
+    for (version, spec, unknown) in [
+        ("5", json!({"nodeClassRef": "c"}), 1),
+        ("6", odd, 0),
+        ("7", json!({"nodeClassRef": class}), 0),
+        ("8", json!({"nodeClassRef": "c"}), 0),
+    ] {
+        list(&mut index, Kind::NodeClaim, vec![claim(version, spec)]);
+        assert_eq!(index.unknown(Kind::NodeClaim), unknown, "{version}");
+    }
+}
+
+#[test]
+fn a_field_that_is_ignored_is_told_of_once_in_its_kind() {
+    let mut index = Index::new(&[Kind::NodePool]);
+    for (version, told) in [("5", 1), ("6", 0)] {
+        let mut pool = pool(version, "Exists", Some("c"));
+        pool.data["spec"]["pace"] = json!(1);
+        list(&mut index, Kind::NodePool, vec![pool]);
+        assert_eq!(index.take_ignored().len(), told, "{version}");
+    }
 }
 
 /// A read at a version that found these nodes.
