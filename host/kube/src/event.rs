@@ -11,7 +11,8 @@ use plimsoll_core::ids::ObjectName;
 use crate::FIELD_MANAGER;
 
 /// Reasons that mean something went wrong; all others are normal.
-const WARNINGS: [&str; 15] = [
+const WARNINGS: [&str; 16] = [
+    "EmptyBudgetReasons",
     "NoCompatibleInstanceTypes",
     "NodeRepairBlocked",
     "Unhealthy",

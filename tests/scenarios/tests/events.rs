@@ -6,7 +6,8 @@ use plimsoll_core::disrupt;
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::Uid;
 use plimsoll_core::model::{
-    Budget, BudgetNodes, BudgetReasons, ClaimPhase, DoNotDisrupt, Effect, Object, Pod, PodPhase, Version,
+    Budget, BudgetNodes, BudgetReasons, ClaimPhase, DoNotDisrupt, Effect, Object, Pod, PodPhase,
+    Version,
 };
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
@@ -124,6 +125,32 @@ fn a_pod_that_is_evicted_is_told_so() {
     assert_eq!(evicted(None), told("web", "Evicted"));
     let short = Some(Span::from_secs(10));
     assert_eq!(evicted(short), told("web", "Disrupted"));
+}
+
+#[test]
+fn a_budget_that_limits_nothing_is_told_once_and_again_when_it_comes_back() {
+    let empty = Budget {
+        reasons: BudgetReasons::Listed(Vec::new()),
+        ..Budget::always(BudgetNodes::Count(0))
+    };
+    let general = |budget: &Budget| {
+        pool("general").with(|pool| pool.disruption.budgets = vec![budget.clone()])
+    };
+    let mut driven = Driven::start(world(general(&empty), ours()), START);
+    let reason = "EmptyBudgetReasons";
+    let told = driven.reports(reason);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0]
+            .message
+            .contains("budgets[0].reasons is an empty list")
+    );
+    let every = Budget::always(BudgetNodes::Count(0));
+    for (version, budget, count) in [(2, &empty, 0), (3, &every, 0), (4, &empty, 1)] {
+        let pool = Object::Pool(general(budget).build());
+        driven.hand_in(Input::Applied(pool, Version(version)));
+        assert_eq!(driven.reports(reason).len(), count, "{version}");
+    }
 }
 
 #[test]

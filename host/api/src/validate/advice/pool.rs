@@ -188,9 +188,16 @@ fn budgets(spec: &Value, findings: &mut Findings) {
                 format!("is \"{schedule}\", which nobody can read: the budget then counts as 0 and nothing is disrupted; expected five fields of a cron line in UTC such as 0 9 * * 1-5"),
             );
         }
+        let reasons = budget.get("reasons").filter(|list| !list.is_null());
+        if reasons.and_then(Value::as_array).is_some_and(Vec::is_empty) {
+            findings.fault(
+                format!("spec.disruption.budgets[{at}].reasons"),
+                "is an empty list: the budget limits nothing; leave the field out to limit every reason. A client that writes the pool back and drops empty lists, as those in Go do, turns the one into the other",
+            );
+        }
         let is_shut = ["0", "0%"].contains(&text(budget, "nodes"))
             && schedule.is_empty()
-            && items(budget, "reasons").is_empty();
+            && reasons.is_none();
         if is_shut && text(disruption, "consolidateAfter") == "0s" {
             findings.advice(
                 "spec.disruption.consolidateAfter",

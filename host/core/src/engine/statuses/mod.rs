@@ -42,6 +42,8 @@ pub(super) struct StatusWatch {
     uncounted: BTreeSet<PoolName>,
     /// When the capacity of a pool was counted last.
     counted: BTreeMap<PoolName, Timestamp>,
+    /// Pools of which people know that a budget limits nothing.
+    told_of_budgets: BTreeSet<PoolName>,
 }
 
 impl StatusWatch {
@@ -91,6 +93,7 @@ impl StatusWatch {
                 self.counted.remove(pool);
                 self.uncounted.remove(pool);
                 self.health.forget(pool);
+                self.told_of_budgets.remove(pool);
             }
             ObjectKey::Buffer(buffer) => {
                 self.verdicts.remove(buffer);
@@ -185,7 +188,10 @@ impl Engine {
                 continue;
             };
             let change = match &object {
-                ObjectKey::Pool(name) => self.pool_status(name, &seen, now),
+                ObjectKey::Pool(name) => {
+                    self.tell_of_budgets(name, now, actions);
+                    self.pool_status(name, &seen, now)
+                }
                 ObjectKey::Overlay(name) => self.overlay_status(name, &seen),
                 ObjectKey::Buffer(name) => self.buffer_status(name, &seen, now),
                 _ => None,

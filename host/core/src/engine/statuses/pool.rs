@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use super::super::Engine;
+use super::super::{Engine, report};
 use super::validation;
-use crate::action::{ObjectKey, StatusChange};
+use crate::action::{Action, ObjectKey, StatusChange};
 use crate::ids::PoolName;
 use crate::labels::Labels;
 use crate::model::{
@@ -31,7 +31,9 @@ impl Engine {
         }
         let valid = ConditionType::ValidationSucceeded;
         let valid = match validation::fault(pool, catalogues.provider()) {
-            None => DesiredCondition::holds_since(valid, valid.as_str(), &validation::ignored(pool)),
+            None => {
+                DesiredCondition::holds_since(valid, valid.as_str(), &validation::ignored(pool))
+            }
             Some(fault) => DesiredCondition::fails(valid, "NodePoolValidationFailed", &fault),
         };
         Some([valid, of_class(pool, classes.get(&pool.class))])
@@ -70,6 +72,33 @@ impl Engine {
             ..StatusChange::default()
         };
         (change != StatusChange::default()).then_some(change)
+    }
+
+    /// Tells once of budgets that limit nothing, since their list of reasons is empty: a client that drops empty lists makes it every
+    /// reason.
+    pub(super) fn tell_of_budgets(
+        &mut self,
+        name: &PoolName,
+        now: Timestamp,
+        actions: &mut Vec<Action>,
+    ) {
+        let Some(pool) = self.cluster.pools.get(name.as_str()) else {
+            return;
+        };
+        let mut budgets = pool.disruption.budgets.iter();
+        let at = budgets.position(|budget| budget.reasons.limit_nothing());
+        let Some(at) = at.filter(|_| self.market.catalogues().serves(&pool.class)) else {
+            self.statuses.told_of_budgets.remove(name);
+            return;
+        };
+        if !self.statuses.told_of_budgets.insert(name.clone()) {
+            return;
+        }
+        let words = format!(
+            "spec.disruption.budgets[{at}].reasons is an empty list: the budget limits nothing; leave the field out to limit every reason"
+        );
+        let object = ObjectKey::Pool(name.clone());
+        actions.push(report(object, "EmptyBudgetReasons", words, now));
     }
 
     /// Annotations for the next process that a pool does not have as they are to be; those to be taken off are empty.
