@@ -9,6 +9,8 @@ const MESSAGE: usize = 300;
 const DISRUPTION_BUDGET: &str = "DisruptionBudget";
 /// Words of an API server that evicts no pod that several disruption budgets select; it gives them as if it had broken.
 const SEVERAL_BUDGETS: &str = "more than one PodDisruptionBudget";
+/// Words of an API server that evicts no pod of a budget while 2,000 evictions wait for the budget's controller; it says forbidden.
+const UNCONFIRMED: &str = "too many evictions not confirmed";
 
 /// An answer with an HTTP status of 400 or above.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,6 +38,7 @@ impl FailedRequest<'_> {
                 Reason::Throttled((seconds > 0).then(|| Span::from_secs(seconds)))
             }
             500 if self.message.contains(SEVERAL_BUDGETS) => Reason::Blocked(words()),
+            403 if self.message.contains(UNCONFIRMED) => Reason::Blocked(words()),
             408 => return Outcome::Unknown,
             400..500 => Reason::Rejected(words()),
             _ => return Outcome::Unknown,
@@ -93,6 +96,18 @@ mod tests {
         };
         let blocked = Reason::Blocked(words.to_owned());
         assert_eq!(several.outcome(), Outcome::Refused(blocked));
+    }
+
+    #[test]
+    fn a_budget_with_too_many_unconfirmed_evictions_is_waited_for() {
+        let words =
+            "DisruptedPods map too big - too many evictions not confirmed by PDB controller";
+        let full = FailedRequest {
+            message: words,
+            ..failed(403)
+        };
+        let blocked = Reason::Blocked(words.to_owned());
+        assert_eq!(full.outcome(), Outcome::Refused(blocked));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::{DisruptionLimit, Pod, PodDisruptionBudget};
+use plimsoll_core::model::{DisruptionLimit, Pod, PodDisruptionBudget, PodPhase};
 
 /// All budgets by namespace.
 #[derive(Clone, Debug, Default)]
@@ -44,17 +44,34 @@ impl Kept {
         true
     }
 
-    fn allowed(&self) -> u32 {
+    /// Pods that are to be healthy.
+    fn wanted(&self) -> u32 {
         let share = |percent: u32| (self.expected * percent).div_ceil(100);
-        let wanted = match self.budget.limit {
+        match self.budget.limit {
             DisruptionLimit::MaxUnavailable(most) => self.expected.saturating_sub(most),
             DisruptionLimit::MaxUnavailablePercent(most) => {
                 self.expected.saturating_sub(share(most))
             }
             DisruptionLimit::MinAvailable(least) => least,
             DisruptionLimit::MinAvailablePercent(least) => share(least),
-        };
-        self.healthy.saturating_sub(wanted)
+            DisruptionLimit::Unset => 0,
+        }
+    }
+
+    fn allowed(&self) -> u32 {
+        match self.budget.limit {
+            DisruptionLimit::Unset => 0,
+            _ => self.healthy.saturating_sub(self.wanted()),
+        }
+    }
+
+    fn lets_unready_go(&self) -> bool {
+        self.budget.always_allow_unhealthy || self.is_met()
+    }
+
+    fn is_met(&self) -> bool {
+        let wanted = self.wanted();
+        wanted > 0 && self.healthy >= wanted
     }
 }
 
@@ -98,9 +115,10 @@ impl Budgets {
         for name in std::mem::take(&mut self.stale) {
             let own = self.kept.get_mut(&name.namespace).into_iter().flatten();
             for kept in own.filter(|kept| kept.budget.name == name) {
-                let allowed = kept.allowed();
-                if kept.budget.disruptions_allowed != allowed {
-                    Arc::make_mut(&mut kept.budget).disruptions_allowed = allowed;
+                let status = (kept.allowed(), kept.is_met());
+                if (kept.budget.disruptions_allowed, kept.budget.is_met) != status {
+                    let budget = Arc::make_mut(&mut kept.budget);
+                    (budget.disruptions_allowed, budget.is_met) = status;
                     changed.push(Arc::clone(&kept.budget));
                 }
             }
@@ -108,14 +126,18 @@ impl Budgets {
         changed
     }
 
-    /// Counts an eviction that budgets allow now; fails with the budget that refuses it.
+    /// Succeeds if budgets allow an eviction now, as the API server asks them: not at all for a pod that has not begun to run, has ended
+    /// or is deleting. Fails with the budget that refuses it.
     pub(crate) fn allow(&self, pod: &Pod) -> Result<(), String> {
+        if pod.phase == PodPhase::Pending || !pod.is_active() {
+            return Ok(());
+        }
         let own = self.kept.get(&pod.name.namespace).into_iter().flatten();
         let speaks = |kept: &&Kept| kept.budget.selector.matches(&pod.labels);
         let matching: Vec<&Kept> = own.filter(speaks).collect();
         match matching.as_slice() {
             [] => Ok(()),
-            [kept] if kept.budget.always_allow_unhealthy && pod.ready == Some(false) => Ok(()),
+            [kept] if pod.ready == Some(false) && kept.lets_unready_go() => Ok(()),
             [kept] if kept.allowed() > 0 => Ok(()),
             [kept] => Err(format!(
                 "pdb {} allows no eviction of pod {}",
@@ -129,7 +151,7 @@ impl Budgets {
 #[cfg(test)]
 mod tests {
     use plimsoll_core::ids::{NodeName, Uid};
-    use plimsoll_core::model::{LabelSelector, PodPhase};
+    use plimsoll_core::model::LabelSelector;
     use plimsoll_core::time::Timestamp;
 
     use super::*;
@@ -141,6 +163,7 @@ mod tests {
             limit,
             always_allow_unhealthy: false,
             disruptions_allowed: 0,
+            is_met: false,
         };
         Kept {
             budget: Arc::new(budget),
@@ -192,5 +215,36 @@ mod tests {
         assert_eq!(allowed(MinAvailable(2), 5, 5), 3);
         assert_eq!(allowed(MinAvailable(7), 5, 5), 0);
         assert_eq!(allowed(MinAvailablePercent(50), 5, 5), 2);
+        assert_eq!(allowed(DisruptionLimit::Unset, 5, 5), 0);
+    }
+
+    #[test]
+    fn pods_that_have_not_begun_to_run_go_and_unready_ones_while_the_budget_is_met() {
+        let evicts = |limit: DisruptionLimit, healthy: u32, pod: &Pod| {
+            let kept = kept(limit, 3, healthy);
+            let namespace = Arc::clone(&kept.budget.name.namespace);
+            let budgets = Budgets {
+                kept: [(namespace, vec![kept])].into(),
+                ..Budgets::default()
+            };
+            budgets.allow(pod).is_ok()
+        };
+        let unready = Pod {
+            ready: Some(false),
+            ..running()
+        };
+        let pending = Pod {
+            phase: PodPhase::Pending,
+            ..unready.clone()
+        };
+        let two = DisruptionLimit::MinAvailable(2);
+        assert!(!evicts(two, 2, &running()) && evicts(two, 2, &unready));
+        assert!(!evicts(two, 1, &unready) && evicts(two, 1, &pending));
+        let unset = DisruptionLimit::Unset;
+        assert!(
+            !evicts(unset, 2, &unready),
+            "it wants none, so it is never met"
+        );
+        assert!(evicts(unset, 2, &pending));
     }
 }

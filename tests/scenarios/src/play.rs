@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::model::{
-    Budget, BudgetReasons, DisruptionLimit, LabelSelector, NodePool, Object, OwnerKind, PodDisruptionBudget,
+    Budget, BudgetReasons, DisruptionLimit, LabelSelector, NodePool, Object, OwnerKind,
+    PodDisruptionBudget,
 };
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::time::{Span, Timestamp};
@@ -61,6 +62,7 @@ fn disruption_budget(name: &str, limit: DisruptionLimit) -> PodDisruptionBudget 
         limit,
         always_allow_unhealthy: false,
         disruptions_allowed: 0,
+        is_met: false,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use plimsoll_core::labels::{INITIALIZED, REGISTERED};
 use plimsoll_core::model::{
-    ClaimPhase, DisruptionLimit, DoNotDisrupt, OwnerKind, PodDisruptionBudget, PodPhase,
+    ClaimPhase, DisruptionLimit, DoNotDisrupt, OwnerKind, Pod, PodDisruptionBudget, PodPhase,
 };
 use plimsoll_core::resources::ResourceName;
 use plimsoll_core::time::Timestamp;
@@ -309,8 +309,7 @@ fn pods_of_a_leaving_node_are_planned_for() {
 
 #[test]
 fn pods_that_do_not_come_back_are_not_planned_for() {
-    let ending =
-        |pod: &mut plimsoll_core::model::Pod| pod.deleting = Some(Timestamp::from_millis(1));
+    let ending = |pod: &mut Pod| pod.deleting = Some(Timestamp::from_millis(1));
     let stay = [
         web().with(ending),
         web().owned_by(OwnerKind::ReplicaSet, "web").with(ending),
@@ -342,6 +341,7 @@ fn budget(name: &str, limit: DisruptionLimit) -> PodDisruptionBudget {
         limit,
         always_allow_unhealthy: false,
         disruptions_allowed: 0,
+        is_met: false,
     }
 }
 
@@ -351,6 +351,7 @@ fn pods_that_no_budget_ever_lets_go_are_not_planned_for() {
         DisruptionLimit::MaxUnavailable(0),
         DisruptionLimit::MaxUnavailablePercent(0),
         DisruptionLimit::MinAvailablePercent(100),
+        DisruptionLimit::Unset,
     ] {
         let cluster = leaving(web()).disruption_budget(budget("one", limit));
         assert_eq!(check(cluster).placed("web"), 0);
@@ -360,6 +361,27 @@ fn pods_that_no_budget_ever_lets_go_are_not_planned_for() {
     assert_eq!(check(one.clone()).placed("web"), 1);
     let two = one.disruption_budget(budget("two", DisruptionLimit::MaxUnavailable(1)));
     assert_eq!(check(two).placed("web"), 0);
+}
+
+/// `web` on a node that is leaving, under a budget that lets none of its pods go.
+fn held(change: impl Fn(&mut Pod), is_met: bool) -> usize {
+    let budget = PodDisruptionBudget {
+        is_met,
+        ..budget("one", DisruptionLimit::MaxUnavailable(0))
+    };
+    let leaving = market().node(ours("gone").deleting());
+    let pod = web().on("gone").with(change);
+    check(leaving.pod(pod).disruption_budget(budget)).placed("web")
+}
+
+#[test]
+fn pods_that_go_whatever_their_budget_says_are_planned_for() {
+    let unready = |pod: &mut Pod| pod.ready = Some(false);
+    let starting = |pod: &mut Pod| pod.phase = PodPhase::Pending;
+    assert_eq!(held(|_| {}, true), 0, "it is ready");
+    assert_eq!(held(unready, false), 0, "its budget is not met");
+    assert_eq!(held(unready, true), 1);
+    assert_eq!(held(starting, false), 1);
 }
 
 #[test]

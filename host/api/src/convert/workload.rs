@@ -211,17 +211,17 @@ pub(crate) fn disruption_budget(
             DisruptionLimit::MinAvailablePercent,
         )
         .within("spec.minAvailable")?,
-        (None, None) => DisruptionLimit::MinAvailable(1),
+        (None, None) => DisruptionLimit::Unset,
         (Some(_), Some(_)) => {
             let expected = "nothing beside spec.maxUnavailable";
             let value = "set, too";
             return Err(FieldError::unexpected("spec.minAvailable", value, expected));
         }
     };
-    let status = written.status.as_ref();
-    let allowed = status
-        .and_then(|status| status.disruptions_allowed)
-        .unwrap_or(0);
+    let nothing = policy::PodDisruptionBudgetStatus::default();
+    let status = written.status.as_ref().unwrap_or(&nothing);
+    let allowed = status.disruptions_allowed.unwrap_or(0);
+    let desired = status.desired_healthy.unwrap_or(0);
     Ok(PodDisruptionBudget {
         name: metadata::object_name(&written.metadata, interner)?,
         selector: selected(spec.selector.as_ref(), interner)?,
@@ -229,6 +229,7 @@ pub(crate) fn disruption_budget(
         always_allow_unhealthy: spec.unhealthy_pod_eviction_policy.as_deref()
             == Some("AlwaysAllow"),
         disruptions_allowed: u32::try_from(allowed).unwrap_or(0),
+        is_met: desired > 0 && status.current_healthy.unwrap_or(0) >= desired,
     })
 }
 
@@ -316,15 +317,18 @@ pub(crate) fn daemon_set_to_value(set: &DaemonSet) -> Value {
 pub(crate) fn budget_to_value(budget: &PodDisruptionBudget) -> Value {
     let meta = write::namespaced(&budget.name, None, Timestamp::default());
     let mut spec = Map::new();
-    let (field, value) = match budget.limit {
-        DisruptionLimit::MaxUnavailable(count) => ("maxUnavailable", json!(count)),
+    let limit = match budget.limit {
+        DisruptionLimit::MaxUnavailable(count) => Some(("maxUnavailable", json!(count))),
         DisruptionLimit::MaxUnavailablePercent(share) => {
-            ("maxUnavailable", json!(format!("{share}%")))
+            Some(("maxUnavailable", json!(format!("{share}%"))))
         }
-        DisruptionLimit::MinAvailable(count) => ("minAvailable", json!(count)),
-        DisruptionLimit::MinAvailablePercent(share) => ("minAvailable", json!(format!("{share}%"))),
+        DisruptionLimit::MinAvailable(count) => Some(("minAvailable", json!(count))),
+        DisruptionLimit::MinAvailablePercent(share) => {
+            Some(("minAvailable", json!(format!("{share}%"))))
+        }
+        DisruptionLimit::Unset => None,
     };
-    spec.insert(field.to_owned(), value);
+    spec.extend(limit.map(|(field, value)| (field.to_owned(), value)));
     spec.insert("selector".to_owned(), selector::to_value(&budget.selector));
     if budget.always_allow_unhealthy {
         spec.insert(
@@ -333,8 +337,10 @@ pub(crate) fn budget_to_value(budget: &PodDisruptionBudget) -> Value {
         );
     }
     let allowed = budget.disruptions_allowed;
+    // Of the counts only their order is known.
+    let healthy = u32::from(budget.is_met);
     let status = json!({
-        "disruptionsAllowed": allowed, "currentHealthy": 0, "desiredHealthy": 0, "expectedPods": 0,
+        "disruptionsAllowed": allowed, "currentHealthy": healthy, "desiredHealthy": healthy, "expectedPods": 0,
     });
     let fields = json!({"spec": spec, "status": status});
     write::framed(Kind::PodDisruptionBudget, Value::Object(meta), fields)

@@ -23,7 +23,7 @@ use finding::Findings;
 
 /// Looks at one object; its version and kind are given apart, since items of a typed list do not name them.
 ///
-/// Kinds that are not Karpenter's have no findings but what old labels and annotations on them mean.
+/// Kinds that are not Karpenter's have no findings but what old labels and annotations on them mean, and budgets that never let a pod go.
 pub fn validate(api_version: &str, kind: &str, value: &Value) -> Vec<Finding> {
     let mut findings = Findings::default();
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
@@ -41,6 +41,9 @@ pub fn validate(api_version: &str, kind: &str, value: &Value) -> Vec<Finding> {
             }
         }
         None => unserved::check(group, kind, version, &mut findings),
+    }
+    if kind == "PodDisruptionBudget" {
+        advice::of_budgets(value, &mut findings);
     }
     if kind == "Pod" || value.pointer("/spec/template/spec/containers").is_some() {
         advice::of_pods(value, &mut findings);

@@ -2,4 +2,6 @@
 
 mod annotations;
 mod attachments;
+mod disruption_budgets;
+mod pool_budgets;
 mod template_hash;

@@ -7,7 +7,7 @@ use super::volumes;
 use crate::catalogue::CapacityType;
 use crate::ids::NodeName;
 use crate::labels::{CAPACITY_TYPE, NODEPOOL};
-use crate::model::{DoNotDisrupt, Effect, OwnerKind, Pod, PodDisruptionBudget, Taint};
+use crate::model::{DoNotDisrupt, Effect, OwnerKind, Pod, PodDisruptionBudget, PodPhase, Taint};
 use crate::requirement::{Operator, Requirement, Requirements};
 use crate::snapshot::{PreferencePolicy, Snapshot};
 
@@ -108,7 +108,7 @@ fn is_protected(snapshot: &Snapshot, pod: &Pod) -> bool {
 }
 
 /// `true` if budgets never let the pod go: one that blocks everything, or two at once. A pod that tolerates the taint of
-/// disruption is never evicted, hence never blocked.
+/// disruption is never evicted, hence never blocked; one that is deleting or has not begun to run is evicted without a look at budgets.
 fn is_blocked(snapshot: &Snapshot, pod: &Pod) -> bool {
     let disrupted = Taint {
         key: "karpenter.sh/disrupted".into(),
@@ -123,17 +123,19 @@ fn is_blocked(snapshot: &Snapshot, pod: &Pod) -> bool {
     {
         return false;
     }
-    let protects = |budget: &&std::sync::Arc<PodDisruptionBudget>| {
-        budget.name.namespace == pod.name.namespace
-            && budget.selector.matches(&pod.labels)
-            && !(budget.always_allow_unhealthy && pod.ready == Some(false))
+    if pod.deleting.is_some() || matches!(pod.phase, PodPhase::Pending) {
+        return false;
+    }
+    let selects = |budget: &&std::sync::Arc<PodDisruptionBudget>| {
+        budget.name.namespace == pod.name.namespace && budget.selector.matches(&pod.labels)
     };
-    let budgets: Vec<_> = snapshot
-        .disruption_budgets
-        .iter()
-        .filter(protects)
-        .collect();
-    budgets.len() > 1 || budgets.iter().any(|budget| budget.blocks_all())
+    let mut budgets = snapshot.disruption_budgets.iter().filter(selects);
+    let Some(first) = budgets.next() else {
+        return false;
+    };
+    let is_unready = pod.ready == Some(false);
+    let lets_unready_go = first.always_allow_unhealthy || first.is_met;
+    budgets.next().is_some() || (first.blocks_all() && !(is_unready && lets_unready_go))
 }
 
 /// Fault of a waiting pod, in words; `None` where it can be planned.

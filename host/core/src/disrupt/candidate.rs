@@ -1,6 +1,7 @@
 //! Candidates: nodes that may be disrupted voluntarily, and what exactly forbids it for the others.
 //!
-//! Rules, their order and what each reads are the incumbent's; the first that refuses is the one that is told. A policy can
+//! Rules, their order and what each reads are Karpenter's, but for budgets, which are read as the API server reads them when it is
+//! asked for an eviction; the first that refuses is the one that is told. A policy can
 //! only make candidates fewer. Asked when a move is looked for and again before it is carried out.
 
 use std::collections::BTreeSet;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 
 use crate::catalogue::{CapacityType, Catalogue, InstanceType, Overlaid};
 use crate::ids::{ClaimName, ObjectName, PoolName};
-use crate::model::{MoveCost, NodePool, Pod, is_reschedulable};
+use crate::model::{DisruptionLimit, MoveCost, NodePool, Pod, is_reschedulable};
 use crate::schedule::Quoted;
 use crate::schedule::reading::Reading;
 use crate::snapshot::{Snapshot, StateNode};
@@ -93,6 +94,13 @@ pub enum Blocked {
         /// The budgets.
         budgets: Vec<ObjectName>,
     },
+    /// A disruption budget has neither limit, with which it never allows an eviction.
+    BudgetUnset {
+        /// The pod.
+        pod: ObjectName,
+        /// The budget.
+        budget: ObjectName,
+    },
     /// A disruption budget allows no eviction now.
     BudgetExhausted {
         /// The pod.
@@ -112,7 +120,10 @@ impl Blocked {
     pub fn is_by_pods(&self) -> bool {
         matches!(
             self,
-            Self::PodAsksToStay { .. } | Self::SeveralBudgets { .. } | Self::BudgetExhausted { .. }
+            Self::PodAsksToStay { .. }
+                | Self::SeveralBudgets { .. }
+                | Self::BudgetUnset { .. }
+                | Self::BudgetExhausted { .. }
         )
     }
 
@@ -137,7 +148,9 @@ impl fmt::Display for Blocked {
             Self::Promised => f.write_str("pods are nominated to it"),
             Self::NodeAsksToStay => write!(f, "it is annotated {DO_NOT_DISRUPT}: true"),
             Self::NoPool => write!(f, "it has no label {}", labels::NODEPOOL),
-            Self::ClaimNotUnderstood(problem) => write!(f, "its claim is not understood: {problem}"),
+            Self::ClaimNotUnderstood(problem) => {
+                write!(f, "its claim is not understood: {problem}")
+            }
             Self::PoolNotUnderstood(pool, problem) => {
                 write!(f, "pool {pool} is not understood: {problem}")
             }
@@ -150,6 +163,10 @@ impl fmt::Display for Blocked {
                 let names = crate::words::shortened(names);
                 write!(f, "pod {pod} has several disruption budgets: {names}")
             }
+            Self::BudgetUnset { pod, budget } => write!(
+                f,
+                "pdb {budget} has neither minAvailable nor maxUnavailable and allows no eviction of pod {pod}"
+            ),
             Self::BudgetExhausted { pod, budget } => {
                 write!(f, "pdb {budget} allows no eviction of pod {pod}")
             }
@@ -308,10 +325,13 @@ impl<'s> Fleet<'s> {
         if !model::is_evictable(pod, now) {
             return None;
         }
-        match self.reading.budgets().selecting(pod).as_slice() {
+        match self.reading.budgets().asked(pod).as_slice() {
             [] => None,
-            [budget] if budget.always_allow_unhealthy && pod.ready == Some(false) => None,
-            [budget] if budget.disruptions_allowed > 0 => None,
+            [budget] if budget.lets_go(pod) || budget.disruptions_allowed > 0 => None,
+            [budget] if budget.limit == DisruptionLimit::Unset => Some(Blocked::BudgetUnset {
+                pod: pod.name.clone(),
+                budget: budget.name.clone(),
+            }),
             [budget] => Some(Blocked::BudgetExhausted {
                 pod: pod.name.clone(),
                 budget: budget.name.clone(),

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{LabelSelector, Pod, PodDisruptionBudget, SelectorOperator};
+use super::{LabelSelector, Pod, PodDisruptionBudget, SelectorOperator, asks_budgets};
 use crate::labels::Labels;
 
 /// Budgets by the labels that they select.
@@ -41,8 +41,12 @@ impl<'b> BudgetIndex<'b> {
         index
     }
 
-    /// The budgets that select a pod, by name.
-    pub fn selecting(&self, pod: &Pod) -> Vec<&'b PodDisruptionBudget> {
+    /// The budgets that an eviction of a pod is held against, by name: those that select it, and none for a pod that goes whatever
+    /// they say.
+    pub fn asked(&self, pod: &Pod) -> Vec<&'b PodDisruptionBudget> {
+        if !asks_budgets(pod) {
+            return Vec::new();
+        }
         self.of_labels(&pod.name.namespace, &pod.labels)
     }
 
@@ -62,11 +66,9 @@ impl<'b> BudgetIndex<'b> {
 
     /// `true` if budgets never allow a pod's eviction: one that blocks everything, or two that select it.
     pub fn blocks(&self, pod: &Pod) -> bool {
-        match self.selecting(pod).as_slice() {
+        match self.asked(pod).as_slice() {
             [] => false,
-            [budget] => {
-                budget.blocks_all() && !(budget.always_allow_unhealthy && pod.ready == Some(false))
-            }
+            [budget] => budget.blocks_all() && !budget.lets_go(pod),
             _ => true,
         }
     }
@@ -127,6 +129,7 @@ mod tests {
                 limit: DisruptionLimit::MaxUnavailable(1),
                 always_allow_unhealthy: false,
                 disruptions_allowed: 1,
+                is_met: false,
             })
         };
         selectors.map(budget).collect()

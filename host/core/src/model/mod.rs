@@ -48,7 +48,7 @@ pub use pod::{
     PodPhase, PodSpec, PodVolume, Preferred, Protocol,
 };
 pub use pool::{Ceilings, NamedPolicies, NodePool, PackingMode};
-pub(crate) use predicates::{STUCK, is_evictable, is_left_by_drain, is_waited_for};
+pub(crate) use predicates::{STUCK, asks_budgets, is_evictable, is_left_by_drain, is_waited_for};
 pub use predicates::{is_displaced, is_fixed, is_reschedulable, wants_node};
 pub use selector::{LabelExpression, LabelSelector, SelectorOperator};
 pub use spread::{DefaultSpread, NodeInclusion, SpreadConstraint, WhenUnsatisfiable};

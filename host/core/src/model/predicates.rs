@@ -1,7 +1,7 @@
 //! Pods by what becomes of them: which wait for a node, which move when theirs goes, which can be asked to leave and which are
 //! waited for.
 
-use super::{OwnerKind, Pod, leaving_taint};
+use super::{OwnerKind, Pod, PodPhase, leaving_taint};
 use crate::time::{Span, Timestamp};
 
 /// A pod that should have been gone for this long is no longer waited for.
@@ -46,6 +46,12 @@ pub(crate) fn is_evictable(pod: &Pod, now: Timestamp) -> bool {
         && !pod.is_owned_by(OwnerKind::Node)
         && !tolerates_leaving(pod)
         && !pod.is_protected(now)
+}
+
+/// `true` if the eviction of a pod is held against disruption budgets: not that of one that has ended, is deleting, or is bound and has
+/// not begun to run, however many budgets select it (`canIgnorePDB` of the API server).
+pub(crate) fn asks_budgets(pod: &Pod) -> bool {
+    pod.is_active() && pod.phase != PodPhase::Pending
 }
 
 /// `true` if a drain waits for a pod: it has not ended, is no mirror, does not stay until the end, and is not stuck on its

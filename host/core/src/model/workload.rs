@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::buffer::PodShape;
-use super::pod::PodSpec;
+use super::pod::{Pod, PodSpec};
 use super::selector::LabelSelector;
 use crate::ids::{ObjectName, Uid};
 use crate::labels::Labels;
@@ -87,6 +87,8 @@ pub enum DisruptionLimit {
     MinAvailable(u32),
     /// At least this share of pods up, in percent.
     MinAvailablePercent(u32),
+    /// Neither is written. Its controller then wants no pod to be up and allows no pod to go.
+    Unset,
 }
 
 /// A PodDisruptionBudget.
@@ -102,16 +104,27 @@ pub struct PodDisruptionBudget {
     pub always_allow_unhealthy: bool,
     /// Evictions allowed now, as its controller computed it.
     pub disruptions_allowed: u32,
+    /// `true` if as many pods are healthy as it wants, and it wants any, as its controller counted them. Then pods that are not ready
+    /// go without being counted.
+    #[serde(default)]
+    pub is_met: bool,
 }
 
 impl PodDisruptionBudget {
-    /// `true` if it never allows any eviction: nothing may be unavailable, or everything must be available.
+    /// `true` if it never allows any eviction: nothing may be unavailable, everything must be available, or it says neither.
     pub fn blocks_all(&self) -> bool {
         matches!(
             self.limit,
             DisruptionLimit::MaxUnavailable(0)
                 | DisruptionLimit::MaxUnavailablePercent(0)
                 | DisruptionLimit::MinAvailablePercent(100)
+                | DisruptionLimit::Unset
         )
+    }
+
+    /// `true` if a pod is evicted whatever the budget allows, as the API server has it: one that is not ready, by the policy
+    /// `AlwaysAllow`, or by the default one while the budget is met.
+    pub fn lets_go(&self, pod: &Pod) -> bool {
+        pod.ready == Some(false) && (self.always_allow_unhealthy || self.is_met)
     }
 }

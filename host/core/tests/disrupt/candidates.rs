@@ -7,7 +7,7 @@ use plimsoll_core::disrupt::candidate::{
 };
 use plimsoll_core::ids::{ClaimName, ObjectName};
 use plimsoll_core::model::{
-    ClaimPhase, DisruptionLimit, DoNotDisrupt, LabelSelector, OwnerKind, PodDisruptionBudget,
+    ClaimPhase, DisruptionLimit, DoNotDisrupt, LabelSelector, OwnerKind, Pod, PodDisruptionBudget,
     PodPhase,
 };
 use plimsoll_core::snapshot::Snapshot;
@@ -44,6 +44,7 @@ fn budget(name: &str, app: &str, allowed: u32) -> PodDisruptionBudget {
         limit: DisruptionLimit::MaxUnavailable(1),
         always_allow_unhealthy: false,
         disruptions_allowed: allowed,
+        is_met: false,
     }
 }
 
@@ -82,7 +83,11 @@ fn a_node_stays_while_its_claim_or_pool_is_not_understood() {
     let problem: Arc<str> = "spec.pace is \"slow\"; expected a number".into();
     let broken = pool("general").with(|pool| pool.unread.problem = Some(Arc::clone(&problem)));
     let small = instance_type("small").price(0.1).offered(ZONE_1, OnDemand);
-    let mut snapshot = cluster().sells(small).pool(broken).node(ours("n1")).snapshot();
+    let mut snapshot = cluster()
+        .sells(small)
+        .pool(broken)
+        .node(ours("n1"))
+        .snapshot();
     for class in [DisruptionClass::Graceful, DisruptionClass::Eventual] {
         let blocked = verdict(&snapshot, class).unwrap_err();
         let of_pool = Blocked::PoolNotUnderstood("general".into(), Arc::clone(&problem));
@@ -209,6 +214,46 @@ fn budgets_do_not_hold_pods_that_would_not_be_evicted() {
     let ill = web().with(|pod| pod.ready = Some(false));
     let world = base().node(ours("n1")).disruption_budget(unhealthy);
     assert!(graceful(world.pod(ill)).is_ok());
+}
+
+#[test]
+fn pods_that_the_api_server_evicts_whatever_budgets_say_keep_no_node() {
+    let verdict_on = |change: fn(&mut Pod), budgets: Vec<PodDisruptionBudget>| {
+        let world = base()
+            .node(ours("n1"))
+            .pod(pod("web").on("n1").with(change));
+        graceful(
+            budgets
+                .into_iter()
+                .fold(world, ClusterFixture::disruption_budget),
+        )
+    };
+    let exhausted = |is_met| PodDisruptionBudget {
+        is_met,
+        ..budget("web", "web", 0)
+    };
+    let unready: fn(&mut Pod) = |pod| pod.ready = Some(false);
+    let pending: fn(&mut Pod) = |pod| pod.phase = PodPhase::Pending;
+    assert!(verdict_on(|_| {}, vec![exhausted(true)]).is_err());
+    assert!(verdict_on(unready, vec![exhausted(false)]).is_err());
+    assert!(verdict_on(unready, vec![exhausted(true)]).is_ok());
+    assert!(verdict_on(pending, vec![exhausted(false)]).is_ok());
+    let two = vec![budget("web", "web", 9), budget("more", "web", 9)];
+    assert!(verdict_on(unready, two.clone()).is_err());
+    assert!(verdict_on(pending, two).is_ok());
+}
+
+#[test]
+fn a_budget_with_neither_limit_keeps_its_node_and_is_named() {
+    let unset = PodDisruptionBudget {
+        limit: DisruptionLimit::Unset,
+        ..budget("web", "web", 0)
+    };
+    let world = base().node(ours("n1")).pod(pod("web").on("n1"));
+    let blocked = graceful(world.disruption_budget(unset)).unwrap_err();
+    let words = "pdb default/web has neither minAvailable nor maxUnavailable and allows no eviction of pod default/web";
+    assert_eq!(blocked.to_string(), words);
+    assert!(blocked.is_by_pods());
 }
 
 #[test]

@@ -265,6 +265,7 @@ fn budgets(fleet: &Snapshot) -> Vec<Arc<PodDisruptionBudget>> {
         limit: DisruptionLimit::MaxUnavailablePercent(25),
         always_allow_unhealthy: true,
         disruptions_allowed: 0,
+        is_met: false,
     });
     guarded.map(Arc::new).collect()
 }

@@ -2,7 +2,9 @@
 
 use plimsoll_core::check::Rule;
 use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::{DisruptionLimit, LabelSelector, OwnerKind, PodDisruptionBudget};
+use plimsoll_core::model::{
+    DisruptionLimit, LabelSelector, OwnerKind, Pod, PodDisruptionBudget, PodPhase,
+};
 use plimsoll_core::plan::{Placement, Refusal, Target};
 use plimsoll_core::time::Timestamp;
 use plimsoll_oracles::fixture::*;
@@ -90,10 +92,43 @@ fn pods_leave_nodes_that_go_unless_something_holds_them() {
         limit: DisruptionLimit::MaxUnavailable(0),
         always_allow_unhealthy: false,
         disruptions_allowed: 0,
+        is_met: false,
     };
     let held = world().disruption_budget(budget).snapshot();
     passes(&held, &plan(&held).build());
     breaks(&held, &plan(&held).on("web", "n1").build(), &[Rule::Entry]);
+}
+
+#[test]
+fn a_budget_holds_no_pod_that_has_not_begun_to_run_nor_an_unready_one_while_it_is_met() {
+    let world = |change: fn(&mut Pod), is_met| {
+        let budget = PodDisruptionBudget {
+            name: ObjectName::new("default", "web"),
+            selector: LabelSelector::match_labels(&labels(&[("app", "web")])),
+            limit: DisruptionLimit::Unset,
+            always_allow_unhealthy: false,
+            disruptions_allowed: 0,
+            is_met,
+        };
+        let pods = cluster()
+            .node(node("old").deleting())
+            .node(node("n1"))
+            .pod(pod("web").on("old").with(change));
+        pods.disruption_budget(budget).snapshot()
+    };
+    let goes = |snapshot: Snapshot| {
+        passes(&snapshot, &plan(&snapshot).on("web", "n1").build());
+        breaks(&snapshot, &plan(&snapshot).build(), &[Rule::Complete]);
+    };
+    goes(world(|pod| pod.phase = PodPhase::Pending, false));
+    goes(world(|pod| pod.ready = Some(false), true));
+    for held in [
+        world(|pod| pod.ready = Some(false), false),
+        world(|_| {}, true),
+    ] {
+        passes(&held, &plan(&held).build());
+        breaks(&held, &plan(&held).on("web", "n1").build(), &[Rule::Entry]);
+    }
 }
 
 #[test]

@@ -87,6 +87,7 @@ pub(super) fn recording() -> Recording {
         limit: DisruptionLimit::MaxUnavailable(1),
         always_allow_unhealthy: false,
         disruptions_allowed: 0,
+        is_met: false,
     };
     let mut fixture = cluster()
         .daemon(&pod("logs").cpu(100).memory_mib(64))

@@ -1,5 +1,6 @@
 //! Advice on objects that a server takes and a controller then refuses, ignores, or reads otherwise than was meant.
 
+mod budgets;
 mod class;
 mod kubelet;
 mod pods;
@@ -9,6 +10,7 @@ use serde_json::Value;
 
 use super::finding::Findings;
 
+pub(super) use budgets::of_budgets;
 pub(super) use pods::of_pods;
 
 /// Remarks about one of Karpenter's objects.
