@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
@@ -12,7 +13,7 @@ use plimsoll_core::engine::Engine;
 use plimsoll_core::snapshot::{Objects, Settings};
 use plimsoll_core::time::Timestamp;
 use plimsoll_ec2_facts::provider::CLASS;
-use plimsoll_kube::{list_all, node_class};
+use plimsoll_kube::{Patience, list_all, node_class};
 use plimsoll_kwok::catalogue;
 use plimsoll_snapshot::section::NodeClassEntry;
 use plimsoll_snapshot::{Limits, Loaded, redact, write};
@@ -20,6 +21,9 @@ use serde_json::Value;
 
 use crate::failure::Environment;
 use crate::flags::{Access, Sold};
+
+/// How long a server may say nothing in the middle of an answer.
+const SILENCE: Duration = Duration::from_secs(30);
 
 /// The configuration of a client, by flags or as kubectl would have it.
 pub(crate) async fn config(access: &Access) -> Result<Config> {
@@ -73,6 +77,14 @@ pub(crate) fn kwok_types(path: Option<&Path>) -> Result<Catalogue> {
     catalogue::read(&text).with_context(|| path.display().to_string())
 }
 
+/// A configuration whose client gives up instead of waiting in silence for minutes: for a busy server there is [`Patience`], and one that
+/// has stopped to answer is not waited for longer.
+fn impatient(mut config: Config) -> Config {
+    config.default_retry = false;
+    config.read_timeout = Some(SILENCE);
+    config
+}
+
 /// Reads a cluster as a file would be read: what decisions read of its objects, at the present time, with names of their owners or without.
 pub(crate) fn recorded(access: &Access, sold: &Sold, with_names: bool) -> Result<Loaded> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -80,9 +92,12 @@ pub(crate) fn recorded(access: &Access, sold: &Sold, with_names: bool) -> Result
         .build();
     let runtime = runtime.map_err(|error| Environment(error.to_string()))?;
     let (mut items, classes) = runtime.block_on(async {
-        let client = Client::try_from(config(access).await?).map_err(environment)?;
-        let items = list_all(&client).await.map_err(environment)?;
-        anyhow::Ok((items, node_classes(&client, with_names).await))
+        let client = Client::try_from(impatient(config(access).await?)).map_err(environment)?;
+        let mut patience = Patience::new(|words: &str| eprintln!("warning: the cluster: {words}"));
+        let items = list_all(&client, &mut patience).await;
+        let items = items.map_err(environment)?;
+        let classes = node_classes(&client, &mut patience, with_names).await;
+        anyhow::Ok((items, classes))
     })?;
     if sold.region.is_none() && items.iter().any(buys_on_ec2) {
         bail!("a NodePool of this cluster has a class of EC2; expected --region");
@@ -118,8 +133,12 @@ fn as_understood(item: &mut Value) {
 
 /// Classes of EC2 of which not all is well; without sentences where names are not to be told. Where they may not be listed, nothing is known
 /// of them, which is told.
-async fn node_classes(client: &Client, with_names: bool) -> Vec<NodeClassEntry> {
-    let listed = match node_class::list(client).await {
+async fn node_classes<Tell: FnMut(&str)>(
+    client: &Client,
+    patience: &mut Patience<Tell>,
+    with_names: bool,
+) -> Vec<NodeClassEntry> {
+    let listed = match patience.ask(async || node_class::list(client).await).await {
         Ok(listed) => listed,
         Err(kube::Error::Api(status)) if status.code == 404 => return Vec::new(),
         Err(error) => {

@@ -5,6 +5,7 @@ use kube::{Client, Error};
 use plimsoll_api::Kind;
 use serde_json::Value;
 
+use crate::patience::Patience;
 use crate::resource::{CheckError, api, unlisted};
 
 /// Objects that are listed at once.
@@ -12,21 +13,28 @@ const PAGE: u32 = 500;
 
 /// Objects of all kinds as `kubectl get -o json` shows them, kind by kind; those that the API server does not serve have none. Volumes
 /// attached to nodes, which decisions do not read, are left out.
-pub async fn list_all(client: &Client) -> Result<Vec<Value>, CheckError> {
+pub async fn list_all<Tell: FnMut(&str)>(
+    client: &Client,
+    patience: &mut Patience<Tell>,
+) -> Result<Vec<Value>, CheckError> {
     let mut all = Vec::new();
     let read = Kind::ALL.iter();
     for kind in read.filter(|kind| **kind != Kind::VolumeAttachment) {
-        all.extend(list(client, *kind).await?);
+        all.extend(list(client, *kind, patience).await?);
     }
     Ok(all)
 }
 
-async fn list(client: &Client, kind: Kind) -> Result<Vec<Value>, CheckError> {
+async fn list<Tell: FnMut(&str)>(
+    client: &Client,
+    kind: Kind,
+    patience: &mut Patience<Tell>,
+) -> Result<Vec<Value>, CheckError> {
     let objects = api(client, kind);
     let mut page = ListParams::default().limit(PAGE);
     let mut listed = Vec::new();
     loop {
-        let answer = match objects.list(&page).await {
+        let answer = match patience.ask(async || objects.list(&page).await).await {
             Ok(answer) => answer,
             Err(Error::Api(status)) if status.code == 404 => return Ok(listed),
             Err(error) => return Err(unlisted(kind, error)),

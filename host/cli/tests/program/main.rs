@@ -1,6 +1,8 @@
 //! The program as its users meet it: every test runs a command and looks at what it prints, writes and returns.
 
 mod bad_input;
+#[cfg(feature = "live")]
+mod busy;
 mod catalogue;
 mod charts;
 mod definitions;
