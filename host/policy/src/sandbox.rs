@@ -20,6 +20,8 @@ const LOG_FUEL: u64 = 2_000;
 const LOG_CALLS: u32 = 1_000;
 /// Lines kept of a call.
 const LOG_LINES: usize = 64;
+/// Words of the engine for growth that it had asked about and that could not be had.
+const GROWTH_FAILED: &str = "Memory maximum size exceeded";
 /// Bytes kept of the lines of a call.
 const LOG_BYTES: usize = 8 << 10;
 
@@ -30,6 +32,8 @@ pub(crate) struct State {
     memory_used: usize,
     memory_peak: usize,
     memory_denied: bool,
+    /// Bytes used, and the most there had been, before the growth that was allowed last.
+    memory_before: (usize, usize),
     table_limit: usize,
     /// The wall net caught a call that had CPU time left.
     starved: bool,
@@ -233,6 +237,7 @@ impl State {
             memory_used: 0,
             memory_peak: 0,
             memory_denied: false,
+            memory_before: (0, 0),
             table_limit,
             starved: false,
             log: Vec::new(),
@@ -247,8 +252,12 @@ impl ResourceLimiter for State {
         &mut self,
         current: usize,
         desired: usize,
-        _maximum: Option<usize>,
+        maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
+        // The module forbids it itself; it is asked about all the same, and would not happen.
+        if maximum.is_some_and(|maximum| desired > maximum) {
+            return Ok(false);
+        }
         // A component may have two memories: the limit is about what they have together.
         let used = self
             .memory_used
@@ -257,11 +266,22 @@ impl ResourceLimiter for State {
             self.memory_denied = true;
             return Ok(false);
         }
+        self.memory_before = (self.memory_used, self.memory_peak);
         self.memory_used = used;
         self.memory_peak = self.memory_peak.max(used);
         Ok(true)
     }
 
+    /// Takes back growth that was allowed and did not happen. Growth that no memory can have fails without being asked about, and must
+    /// not count: a module could have what it got taken off the books. Only errors that are known to follow an answer do.
+    fn memory_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
+        if error.is::<std::io::Error>() || error.to_string() == GROWTH_FAILED {
+            (self.memory_used, self.memory_peak) = self.memory_before;
+        }
+        Ok(())
+    }
+
+    // Tables are not added up: growth that fails leaves nothing to take back.
     fn table_growing(
         &mut self,
         _current: usize,
@@ -275,6 +295,24 @@ impl ResourceLimiter for State {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn growth_that_did_not_happen_is_taken_back_and_growth_that_was_not_asked_about_is_not() {
+        let mut state = State::new(100, 10);
+        let grows = |state: &mut State, current, desired| {
+            state.memory_growing(current, desired, Some(90)).unwrap()
+        };
+        assert!(grows(&mut state, 0, 60));
+        assert!(!grows(&mut state, 60, 95), "more than its own maximum");
+        assert!(!state.memory_denied);
+        assert!(grows(&mut state, 60, 80));
+        let failed = |words: &'static str| wasmtime::Error::msg(words);
+        state.memory_grow_failed(failed(GROWTH_FAILED)).unwrap();
+        assert_eq!((state.memory_used, state.memory_peak), (60, 60));
+        let impossible = "memory growth exceeds memory type's limits";
+        state.memory_grow_failed(failed(impossible)).unwrap();
+        assert_eq!(state.memory_used, 60);
+    }
 
     #[test]
     fn the_limit_of_memory_is_about_all_memories_of_an_instance_together() {

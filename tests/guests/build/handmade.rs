@@ -132,6 +132,31 @@ const MEMORY_GROWS: &[Instruction<'_>] = &[
     Instruction::End,
 ];
 
+/// Makes its memory larger until it is refused, and between two steps asks for more than any memory may have.
+const MEMORY_GROWS_BEYOND: &[Instruction<'_>] = &[
+    Instruction::Loop(BlockType::Empty),
+    Instruction::I32Const(65_535),
+    Instruction::MemoryGrow(0),
+    Instruction::Drop,
+    Instruction::I32Const(16),
+    Instruction::MemoryGrow(0),
+    Instruction::I32Const(-1),
+    Instruction::I32Ne,
+    Instruction::BrIf(0),
+    Instruction::End,
+];
+
+/// Asks twice for more memory than it says that it may have itself, and stops.
+const TRAPS_AT_ITS_OWN_MAXIMUM: &[Instruction<'_>] = &[
+    Instruction::I32Const(40),
+    Instruction::MemoryGrow(0),
+    Instruction::Drop,
+    Instruction::I32Const(40),
+    Instruction::MemoryGrow(0),
+    Instruction::Drop,
+    Instruction::Unreachable,
+];
+
 /// Stops.
 const TRAP: &[Instruction<'_>] = &[Instruction::Unreachable];
 /// Hands out what is outside, not aligned, and where other things are.
@@ -180,6 +205,10 @@ pub(crate) fn policies() -> Vec<(&'static str, Hook, Vec<u8>)> {
         before: MEMORY_GROWS,
         ..has(1, (PAGES, 65_536))
     };
+    let grows_beyond = Handmade {
+        before: MEMORY_GROWS_BEYOND,
+        ..grows
+    };
     let all = [
         ("gives-away", HONEST),
         ("values-nothing", of(CONSOLIDATE)),
@@ -202,6 +231,8 @@ pub(crate) fn policies() -> Vec<(&'static str, Hook, Vec<u8>)> {
         ("table-grows", first_does(TABLE_GROWS)),
         ("table-of-a-million", has(1_000_000, (PAGES, PAGES))),
         ("memory-grows", grows),
+        ("memory-grows-beyond", grows_beyond),
+        ("own-maximum", first_does(TRAPS_AT_ITS_OWN_MAXIMUM)),
         ("memory-of-2g", has(1, (32_768, 65_536))),
     ];
     all.map(|(name, policy)| (name, policy.hook, policy.module()))

@@ -112,6 +112,31 @@ fn a_list_of_another_length_is_invalid() {
     check_lie("list-short", "has 17 rows; the question has 18");
 }
 
+/// What becomes of a call of a module that may have 4 MiB of memory, and the most memory that it had.
+fn within_four_mib(name: &str) -> (Outcome, usize) {
+    let engine = limited(Limits {
+        memory: 4 << 20,
+        ..Limits::default()
+    });
+    let module = accept(&engine, name).unwrap();
+    let called = module.price(&common::question(2, 3, 3));
+    check_others(&engine);
+    (called.outcome(), called.memory_peak)
+}
+
+#[test]
+fn growth_that_a_memory_forbids_itself_is_not_counted_and_blames_no_limit() {
+    // What it began with is the most that it had.
+    let ended = within_four_mib("own-maximum");
+    assert_eq!(ended, (Outcome::Trap, 16 << 16));
+}
+
+#[test]
+fn growth_that_no_memory_can_have_gives_no_room_beside_the_limit() {
+    let ended = within_four_mib("memory-grows-beyond");
+    assert_eq!(ended, (Outcome::Ok, 4 << 20));
+}
+
 #[track_caller]
 fn check_shape(name: &str, sentence: &str) {
     let refusal = accept(&engine(), name).unwrap_err();

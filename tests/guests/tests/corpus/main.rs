@@ -80,6 +80,8 @@ const MADE: &[(&str, Verdict)] = &[
     ("table-grows", Ends(Answers)),
     ("table-of-a-million", Refused("CompileFailed")),
     ("memory-grows", Ends(Answers)),
+    ("memory-grows-beyond", Ends(Answers)),
+    ("own-maximum", Ends(Trap)),
     ("memory-of-2g", Refused("CompileFailed")),
 ];
 
