@@ -85,7 +85,10 @@ fn a_pool_that_is_not_understood_launches_nothing_and_keeps_its_nodes() {
     assert_eq!(valid(&run), (ConditionStatus::False, PROBLEM.to_owned()));
     assert_eq!(run.nodes().count(), 2, "empty nodes stay");
     let is_same = |claim: &Arc<NodeClaim>| claim.drifted().is_none();
-    assert!(run.claims().all(is_same), "what is not understood is no drift");
+    assert!(
+        run.claims().all(is_same),
+        "what is not understood is no drift"
+    );
     assert_eq!(own(&run).status.memory, hash, "nor has it another hash");
     // Pods find their places on nodes that are there, and nothing is bought for the third, though limits would allow it.
     scale(&mut run, 3);

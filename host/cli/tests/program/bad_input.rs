@@ -291,11 +291,20 @@ fn values_of_a_newer_version_are_told_with_object_field_and_value() {
              template: {{spec: {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}}, requirements: [{requirement}]}}}}\n"
         )
     };
-    let near = pool("{key: kubernetes.io/arch, operator: Near, values: [amd64]}", "");
+    let near = pool(
+        "{key: kubernetes.io/arch, operator: Near, values: [amd64]}",
+        "",
+    );
     let repacked = pool("", "{nodes: \"1\", reasons: [Drifted, Repacked]}");
     for (text, field) in [
-        (near, "general: spec.template.spec.requirements[0].operator is \"Near\"; expected "),
-        (repacked, "general: spec.disruption.budgets[0].reasons[1] is \"Repacked\"; expected "),
+        (
+            near,
+            "general: spec.template.spec.requirements[0].operator is \"Near\"; expected ",
+        ),
+        (
+            repacked,
+            "general: spec.disruption.budgets[0].reasons[1] is \"Repacked\"; expected ",
+        ),
     ] {
         for reader in [
             &["snapshot", "check", "-"][..],
