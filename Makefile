@@ -74,11 +74,12 @@ record: toolchain ## answers and fuel of the shipped policies, kept anew beside 
 		$(plimsoll) policy bench "$${folder##*/}" --suite "$$folder" --update --calls 0
 	done
 
-bench: toolchain ## cost of packing against its bound, time of planning and how it grows, time of small decisions, what inputs cost the engine in small and large clusters, how soon it has acted on pods, what consolidation comes to and takes, peak memory, what asking a policy module costs, and 10,000 recorded decisions made again
+bench: toolchain ## cost of packing against its bound, time of planning and how it grows with pods and with pools, time of small decisions, what inputs cost the engine in small and large clusters, how soon it has acted on pods, what consolidation comes to and takes, peak memory, what asking a policy module costs, and 10,000 recorded decisions made again
 	$(program) plimsoll-packing-bench
 	$(program) mix
 	mkdir -p "$(bench_folder)"
 	$(program) growth -- "$(bench_folder)/growth.svg"
+	$(program) many_pools
 	$(program) decisions
 	$(program) engine
 	$(program) reaction

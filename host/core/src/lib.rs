@@ -21,6 +21,7 @@ pub mod labels;
 pub mod lifecycle;
 pub mod model;
 pub mod pack;
+mod parallel;
 pub mod plan;
 pub mod provider;
 pub mod quantity;

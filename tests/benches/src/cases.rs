@@ -12,7 +12,7 @@ use plimsoll_ec2_facts::{CatalogueSettings, catalogue, instance_type};
 use plimsoll_oracles::fixture::{
     Amounts, ClusterFixture, HOSTNAME, PodFixture, ZONE, ZONES, cluster, pod, pool,
 };
-use plimsoll_oracles::generate::{memory_heavy, three_zones, two_architectures};
+use plimsoll_oracles::generate::{Teams, memory_heavy, three_zones, two_architectures};
 use plimsoll_peers::{Mix, Peer};
 use plimsoll_snapshot::write::json;
 
@@ -47,6 +47,10 @@ pub fn all(peer: &Peer) -> Result<Vec<Case>> {
         let (name, problem) = (name.to_owned(), problem(&market, cluster)?);
         result.push(Case { name, problem });
     }
+    result.push(Case {
+        name: "100 pools, 2000".to_owned(),
+        problem: many_pools()?,
+    });
     let mut add = |name: &str, pods: Vec<PodFixture>| -> Result<()> {
         let problem = problem(&market, cluster().pods(pods))?;
         let name = name.to_owned();
@@ -82,11 +86,7 @@ fn fleets(market: &Arc<Catalogue>) -> Result<Vec<(&'static str, Arc<Catalogue>, 
     let both = sold(None, |architecture| {
         matches!(architecture, Architecture::Amd64 | Architecture::Arm64)
     })?;
-    let zone = |name: &str| Zone {
-        name: name.to_owned(),
-        id: None,
-    };
-    let zonal = sold(Some(ZONES.map(zone).to_vec()), is_amd64)?;
+    let zonal = zonal_types()?;
     Ok(vec![
         (
             "memory-heavy 2000",
@@ -106,9 +106,24 @@ fn fleets(market: &Arc<Catalogue>) -> Result<Vec<(&'static str, Arc<Catalogue>, 
     ])
 }
 
+/// Pods of a hundred teams with a pool each, and what is on sale in three zones.
+fn many_pools() -> Result<Vec<u8>> {
+    let teams = Teams {
+        teams: 100,
+        pods: 2_000,
+        spread: false,
+        seed: 1,
+    };
+    in_pools(&Arc::new(zonal_types()?), teams.all(cluster()))
+}
+
 /// A pool that may buy anything on sale, daemons of 150m and 200 MiB in three pods, and a cluster's pods and nodes.
 fn problem(market: &Arc<Catalogue>, cluster: ClusterFixture) -> Result<Vec<u8>> {
-    let mut cluster = cluster.pool(pool("default"));
+    in_pools(market, cluster.pool(pool("default")))
+}
+
+/// The same for a cluster that has its pools.
+fn in_pools(market: &Arc<Catalogue>, mut cluster: ClusterFixture) -> Result<Vec<u8>> {
     for (name, cpu, memory) in [("network", 50, 60), ("proxy", 50, 70), ("logs", 50, 70)] {
         cluster = cluster.daemon(&pod(name).cpu(cpu).memory_mib(memory));
     }
@@ -121,6 +136,15 @@ fn problem(market: &Arc<Catalogue>, cluster: ClusterFixture) -> Result<Vec<u8>> 
 /// Types c, m and r of generation 3 and later in us-east-1 for amd64, on demand in three zones, no bare metal.
 pub fn general_types() -> Result<Catalogue> {
     sold(None, is_amd64)
+}
+
+/// The same in the three zones of the fixtures.
+pub fn zonal_types() -> Result<Catalogue> {
+    let zone = |name: &str| Zone {
+        name: name.to_owned(),
+        id: None,
+    };
+    sold(Some(ZONES.map(zone).to_vec()), is_amd64)
 }
 
 fn is_amd64(architecture: Architecture) -> bool {

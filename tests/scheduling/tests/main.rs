@@ -17,6 +17,7 @@ mod guards;
 mod instance_selection;
 mod launch_order;
 mod limits;
+mod many_pools;
 mod min_values;
 mod moves;
 mod moves_random;

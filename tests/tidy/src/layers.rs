@@ -17,6 +17,7 @@ const LAYERS: &[&[&str]] = &[
         "fixed_hash",
         "ids",
         "labels",
+        "parallel",
         "quantity",
         "resources",
         "structure_hash",

@@ -12,7 +12,7 @@ use super::fill::{Filler, Taste};
 use super::fleet::{PackedFleet, PackedGroup, holds, needs, usable};
 use super::greedy::greedy;
 use super::ledger::Ledger;
-use super::model::Model;
+use super::model::{Model, ModelKind};
 use super::worth::{Values, Worth};
 
 /// With more items than this, the programme costs more than it brings.
@@ -41,7 +41,8 @@ pub(super) fn columns(
     worth: &Worth,
     fleets: &[PackedFleet],
 ) -> Option<PackedFleet> {
-    if model.items.len() > MOST_ITEMS || !model.problem.supplies.is_empty() {
+    let draws = |kind: &ModelKind| model.problem.kinds[kind.row].supply.is_some();
+    if model.items.len() > MOST_ITEMS || model.kinds.iter().any(draws) {
         return None;
     }
     let mut search = Search::new(model, worth, fleets);

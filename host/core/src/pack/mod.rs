@@ -4,7 +4,7 @@
 //! classes of pods with the kinds they may use, demands, and rules that hold on each node. The step after turns a
 //! [`Packing`] back into claims and ordered placements.
 //!
-//! [`pack`] finds a fleet, [`bound`] says what any fleet must cost, [`verify`] checks a fleet without knowing how it was made.
+//! [`pack`] finds a fleet, part by part where parts share nothing, [`bound`] says what any fleet must cost, [`verify`] checks a fleet without knowing how it was made.
 
 mod aggregate;
 mod basis;
@@ -20,6 +20,7 @@ mod greedy;
 mod join;
 mod ledger;
 mod model;
+mod parts;
 mod problem;
 mod solve;
 #[cfg(test)]

@@ -1,4 +1,7 @@
 //! Makes several fleets and takes the best: fewest unplaced, then price, then nodes; then joins nodes while that costs hardly more.
+//! Parts of a problem that share nothing are packed one by one, with the whole effort for each.
+
+use std::collections::BTreeMap;
 
 use super::columns::columns;
 use super::fill::Taste;
@@ -8,6 +11,7 @@ use super::greedy::greedy;
 use super::join::join;
 use super::ledger::Ledger;
 use super::model::Model;
+use super::parts::{Ties, parts};
 use super::problem::{Packing, Problem};
 use super::worth::Worth;
 
@@ -16,7 +20,36 @@ use super::worth::Worth;
 /// Of fleets that leave equally few units unplaced, those within 0.5 % of the cheapest count as equal, and of them the one with
 /// the fewest nodes is taken, but none that costs more than first-fit decreasing would. With any effort its nodes are joined while
 /// it stays equal to the cheapest.
+///
+/// Of the parts of a problem each is packed so; those that take more of a limit or supply together than there is are one part.
 pub fn pack(problem: &Problem, effort: u32) -> Packing {
+    let mut ties = Ties::default();
+    let mut known: BTreeMap<Vec<usize>, Packing> = BTreeMap::new();
+    loop {
+        let parts = parts(problem, &ties);
+        if parts.is_empty() {
+            return pack_part(problem, effort);
+        }
+        let mut whole = Packing::default();
+        for part in &parts {
+            let packed = || part.in_whole(pack_part(&part.problem, effort));
+            let packing = known.entry(part.demands.clone()).or_insert_with(packed);
+            whole.nodes.extend_from_slice(&packing.nodes);
+            whole.unplaced.extend_from_slice(&packing.unplaced);
+        }
+        let overdrawn = Ties::overdrawn(problem, &whole);
+        if overdrawn.is_empty() {
+            whole
+                .nodes
+                .sort_by(|a, b| (a.kind, &a.load).cmp(&(b.kind, &b.load)));
+            whole.unplaced.sort_unstable();
+            return whole;
+        }
+        ties.extend(overdrawn);
+    }
+}
+
+fn pack_part(problem: &Problem, effort: u32) -> Packing {
     let model = Model::new(problem);
     let worth = Worth::new(&model);
     let mut ledger = Ledger::new(problem);

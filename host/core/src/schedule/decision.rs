@@ -6,12 +6,14 @@ use super::claims::named::Reach;
 use super::fleet::address_rounds::within;
 use super::fleet::draft::{self, DraftPlan};
 use super::fleet::guarded;
+use super::fleet::parts::{Part, in_parts};
 use super::launch::{Packed, launch};
 use super::place::address_budget::AddressBudget;
 use super::prepared::{Prepared, prepare};
 use super::prices::RowPrices;
 use super::prices::quoted::Quoted;
 use crate::model::PackingMode;
+use crate::parallel;
 use crate::plan::Plan;
 use crate::rank::{COST_CAP, Prices, list_where_allowed};
 use crate::snapshot::Snapshot;
@@ -61,34 +63,67 @@ fn among_all_domains(compiled: &Compiled<'_>, prices: &RowPrices) -> (DraftPlan,
     result
 }
 
-/// The better of both ways to plan these pods of the batch, and the list price of first fit.
+/// The better of both ways to plan each part of these pods of the batch, and the list price of first fit.
 fn best_of(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
     pods: &[usize],
 ) -> (DraftPlan, PricePerHour) {
-    let by_price = compiled
-        .templates
-        .iter()
-        .any(|template| template.packing == PackingMode::Price);
+    in_parts(compiled, prices, pods, |parts| {
+        best_of_parts(compiled, prices, parts)
+    })
+}
+
+/// A way to plan a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    FirstFit,
+    ByPrice,
+}
+
+/// By part, the better of both ways to plan it, and the list price of first fit.
+fn best_of_parts(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    parts: &[Part],
+) -> Vec<(DraftPlan, PricePerHour)> {
     let guards = &compiled.snapshot.settings.guards;
-    let (first_fit, first_fit_cost, priced) = std::thread::scope(|scope| {
-        let priced =
-            by_price.then(|| scope.spawn(|| draft::by_price(compiled, prices, guards, pods)));
-        let attempt = |budget: &AddressBudget| draft::first_fit(compiled, prices, pods, budget);
-        let first_fit = attempt(&AddressBudget::default());
-        let cost = first_fit.list(prices);
-        (
-            within(compiled, prices, guards, first_fit, attempt),
-            cost,
-            priced.map(|thread| thread.join().expect("planning does not panic")),
-        )
+    let is_priced = |template: usize| compiled.templates[template].packing == PackingMode::Price;
+    let ways = parts.iter().flat_map(|part| {
+        let mut templates = part.templates.iter().copied();
+        let by_price = if part.templates.is_empty() {
+            (0..compiled.templates.len()).any(is_priced)
+        } else {
+            templates.any(is_priced)
+        };
+        let by_price = by_price.then_some((part, Way::ByPrice));
+        by_price.into_iter().chain([(part, Way::FirstFit)])
     });
-    let best = match priced {
-        Some(priced) if !is_better(compiled, &first_fit, &priced) => priced,
-        _ => first_fit,
-    };
-    (best, first_fit_cost)
+    let ways: Vec<(&Part, Way)> = ways.collect();
+    let plans = parallel::map(&ways, |(part, way)| match way {
+        Way::ByPrice => (
+            draft::by_price(compiled, prices, guards, part),
+            PricePerHour::ZERO,
+        ),
+        Way::FirstFit => {
+            let attempt = |budget: &AddressBudget| draft::first_fit(compiled, prices, part, budget);
+            let first_fit = attempt(&AddressBudget::default());
+            let cost = first_fit.list(prices);
+            (within(compiled, prices, guards, first_fit, attempt), cost)
+        }
+    });
+    let mut result: Vec<(DraftPlan, PricePerHour)> = Vec::with_capacity(parts.len());
+    let mut priced: Option<DraftPlan> = None;
+    for ((_, way), (plan, cost)) in ways.iter().zip(plans) {
+        match (way, priced.take()) {
+            (Way::ByPrice, _) => priced = Some(plan),
+            (Way::FirstFit, Some(priced)) if !is_better(compiled, &plan, &priced) => {
+                result.push((priced, cost));
+            }
+            (Way::FirstFit, _) => result.push((plan, cost)),
+        }
+    }
+    result
 }
 
 /// Where pods are left waiting while room is kept for others, a plan without that room is tried too: limits and supplies are

@@ -7,10 +7,12 @@ mod benchmark;
 mod draw;
 mod fleet;
 mod packing;
+mod pools;
 mod random;
 
 pub use benchmark::{benchmark_mix, diverse_pods};
 pub use draw::Draw;
 pub use fleet::{Waste, fragmented};
 pub use packing::{memory_heavy, mixed, three_zones, two_architectures, two_shapes};
+pub use pools::Teams;
 pub use random::{Features, Kind, Shape, random_cluster, shapes};

@@ -23,7 +23,7 @@ struct Bundle {
 /// The best bundle of a node with later ones, of two nodes or more; nothing where none is cheaper than its pieces.
 pub(super) fn around(
     simulation: &MoveSimulation<'_, '_>,
-    kinds: &[NewKind],
+    kinds: &[&NewKind],
     loads: &NodeLoads,
     seed: usize,
     later: impl Iterator<Item = usize>,

@@ -3,10 +3,14 @@
 //! Nodes whose pods are worth least for their price come first. They go without replacement where they can; then several for
 //! one, as whole nodes fill a new one; then one by one; then neighbours in that order, packed again together; at last several
 //! without replacement. Nodes too young to be replaced are tried only without.
+//!
+//! Nodes whose pods nothing for sale could hold together, as those of pools that exclude one another, are looked at part by part.
 
 use std::collections::BTreeSet;
 
 use super::{Move, MoveSimulation, bundle, together};
+use crate::bits::Bits;
+use crate::schedule::prices::priced::NewKind;
 use crate::schedule::simulation::{NodeLoads, To};
 
 /// Nodes that are packed again together; a pool of up to [`WHOLE`] as a whole too.
@@ -27,68 +31,170 @@ struct Ranked {
     row: usize,
 }
 
+impl Ranked {
+    /// Sort key, the most wasteful being first.
+    fn key(&self) -> (i64, usize) {
+        (self.worth, self.row)
+    }
+}
+
 /// All moves that stand by themselves, best saving for its disruption first.
 pub(super) fn find(simulation: &mut MoveSimulation<'_, '_>) -> Vec<Move> {
     let worth = simulation.worth();
     let loads = simulation.loads(&worth);
     let order = wasteful_first(simulation, &loads);
-    let mut moves: Vec<Move> = Vec::new();
-    let mut failed_searches = 0;
-    let mut alone = Vec::new();
-    for node in &order {
-        let found = simulation.attempt(&[node.row], To::Staying);
-        if found.is_some() {
-            alone.push(node.row);
+    let parts = parts(simulation, &loads, &order);
+    let mut search = Search {
+        simulation,
+        kinds: &worth.kinds,
+        loads: &loads,
+        moves: Vec::new(),
+        alone: BTreeSet::new(),
+    };
+    parts.iter().for_each(|part| search.one_by_one(part));
+    let replaced = |part: &Part| {
+        let nodes = part.nodes.iter().copied();
+        let nodes = nodes.filter(|node| search.simulation.may_be_replaced(node.row));
+        Part {
+            nodes: nodes.collect(),
+            rows: part.rows.clone(),
         }
-        let may_be_replaced = simulation.may_be_replaced(node.row);
-        let replace = || node.worth < WELL_USED && may_be_replaced;
-        let found =
-            found.or_else(|| replace().then(|| simulation.attempt(&[node.row], To::Both))?);
-        let found = found.or_else(|| {
-            let asks = replace()
-                && failed_searches < MOST_FAILED_SEARCHES
-                && simulation.may_split(node.row);
-            let found = asks.then(|| simulation.attempt(&[node.row], To::Packed))?;
+    };
+    let parts: Vec<Part> = parts.iter().map(replaced).collect();
+    parts.iter().for_each(|part| search.several_for_one(part));
+    parts.iter().for_each(|part| search.neighbours(part));
+    let Search {
+        mut moves, alone, ..
+    } = search;
+    let alone = order
+        .iter()
+        .map(|node| node.row)
+        .filter(|row| alone.contains(row));
+    let alone: Vec<usize> = alone.collect();
+    moves.extend(together::deletions(simulation, &alone));
+    simulation.rest();
+    moves.sort_by(|left, right| rank(right).total_cmp(&rank(left)));
+    moves
+}
+
+/// Nodes whose pods could stand on new nodes of one kind, and those of other parts could not.
+struct Part {
+    /// Nodes that may go, least worth for their price first.
+    nodes: Vec<Ranked>,
+    /// Ways to buy that are open to the pods of any of them.
+    rows: Bits,
+}
+
+/// Nodes by what is for sale to their pods, in the order of the first of each part. Nodes without pods are a part of their own.
+fn parts(simulation: &MoveSimulation<'_, '_>, loads: &NodeLoads, order: &[Ranked]) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    let mut empty = Vec::new();
+    for node in order {
+        let load = simulation.load(loads, node.row);
+        let Some(load) = load.filter(|load| load.amounts.iter().any(|amount| *amount > 0)) else {
+            empty.push(*node);
+            continue;
+        };
+        let meets = |part: &Part| part.rows.meets(&load.rows);
+        let Some(first) = parts.iter().position(meets) else {
+            parts.push(Part {
+                nodes: vec![*node],
+                rows: load.rows.clone(),
+            });
+            continue;
+        };
+        // A node may be what two parts have in common.
+        let (mut nodes, mut rows) = (Vec::new(), load.rows.clone());
+        for part in parts.extract_if(first.., |part| part.rows.meets(&load.rows)) {
+            nodes.extend(part.nodes);
+            rows.join(&part.rows);
+        }
+        nodes.push(*node);
+        nodes.sort_unstable_by_key(Ranked::key);
+        parts.insert(first, Part { nodes, rows });
+    }
+    if !empty.is_empty() {
+        parts.push(Part {
+            nodes: empty,
+            rows: Bits::default(),
+        });
+    }
+    parts
+}
+
+/// A search for moves, part by part: what fails in one part says nothing of another.
+struct Search<'f, 'a, 's> {
+    simulation: &'f mut MoveSimulation<'a, 's>,
+    kinds: &'f [NewKind],
+    loads: &'f NodeLoads,
+    moves: Vec<Move>,
+    /// Nodes that may go without a replacement.
+    alone: BTreeSet<usize>,
+}
+
+impl Search<'_, '_, '_> {
+    fn one_by_one(&mut self, part: &Part) {
+        let mut failed_searches = 0;
+        for node in &part.nodes {
+            let simulation = &mut *self.simulation;
+            let found = simulation.attempt(&[node.row], To::Staying);
+            if found.is_some() {
+                self.alone.insert(node.row);
+            }
+            let may_be_replaced = simulation.may_be_replaced(node.row);
+            let replace = || node.worth < WELL_USED && may_be_replaced;
+            let found =
+                found.or_else(|| replace().then(|| simulation.attempt(&[node.row], To::Both))?);
+            let found = found.or_else(|| {
+                let asks = replace()
+                    && failed_searches < MOST_FAILED_SEARCHES
+                    && simulation.may_split(node.row);
+                let found = asks.then(|| simulation.attempt(&[node.row], To::Packed))?;
+                failed_searches = if found.is_some() {
+                    0
+                } else {
+                    failed_searches + 1
+                };
+                found
+            });
+            self.moves.extend(found);
+        }
+    }
+
+    fn several_for_one(&mut self, part: &Part) {
+        let kinds = self.kinds.iter();
+        let kinds: Vec<&NewKind> = kinds.filter(|kind| kind.rows.meets(&part.rows)).collect();
+        let mut used: BTreeSet<usize> = BTreeSet::new();
+        for (at, seed) in part.nodes.iter().enumerate() {
+            if used.contains(&seed.row) || seed.worth >= WELL_USED {
+                continue;
+            }
+            let later = part.nodes[at + 1..].iter().map(|node| node.row);
+            let later = later.filter(|row| !used.contains(row));
+            let found = bundle::around(self.simulation, &kinds, self.loads, seed.row, later);
+            if let Some(members) = found {
+                self.moves
+                    .extend(self.simulation.attempt(&members, To::New));
+                used.extend(members);
+            }
+        }
+    }
+
+    fn neighbours(&mut self, part: &Part) {
+        let mut failed_searches = 0;
+        for together in neighbourhoods(&part.nodes) {
+            let found = self.simulation.attempt(&together, To::Packed);
             failed_searches = if found.is_some() {
                 0
             } else {
                 failed_searches + 1
             };
-            found
-        });
-        moves.extend(found);
-    }
-    let replaced = |node: &Ranked| simulation.may_be_replaced(node.row);
-    let order: Vec<Ranked> = order.into_iter().filter(replaced).collect();
-    let mut used: BTreeSet<usize> = BTreeSet::new();
-    for (at, seed) in order.iter().enumerate() {
-        if used.contains(&seed.row) || seed.worth >= WELL_USED {
-            continue;
-        }
-        let later = order[at + 1..].iter().map(|node| node.row);
-        let later = later.filter(|row| !used.contains(row));
-        if let Some(members) = bundle::around(simulation, &worth.kinds, &loads, seed.row, later) {
-            moves.extend(simulation.attempt(&members, To::New));
-            used.extend(members);
+            self.moves.extend(found);
+            if failed_searches == MOST_FAILED_SEARCHES {
+                break;
+            }
         }
     }
-    failed_searches = 0;
-    for together in neighbourhoods(&order) {
-        let found = simulation.attempt(&together, To::Packed);
-        failed_searches = if found.is_some() {
-            0
-        } else {
-            failed_searches + 1
-        };
-        moves.extend(found);
-        if failed_searches == MOST_FAILED_SEARCHES {
-            break;
-        }
-    }
-    moves.extend(together::deletions(simulation, &alone));
-    simulation.rest();
-    moves.sort_by(|left, right| rank(right).total_cmp(&rank(left)));
-    moves
 }
 
 /// Saving for its disruption, more being better.
@@ -108,7 +214,7 @@ fn wasteful_first(simulation: &MoveSimulation<'_, '_>, loads: &NodeLoads) -> Vec
         }
     };
     let mut order: Vec<Ranked> = simulation.rows().into_iter().map(rank).collect();
-    order.sort_unstable_by_key(|node| (node.worth, node.row));
+    order.sort_unstable_by_key(Ranked::key);
     order
 }
 

@@ -7,6 +7,7 @@ use super::{Bound, FRACTION_BITS};
 use crate::bits::Bits;
 use crate::pack::aggregate::{Aggregate, Duals, Source};
 use crate::pack::forced::forced_rules;
+use crate::pack::parts::Part;
 use crate::pack::problem::Problem;
 
 /// Class sets beyond this many are merged, smallest demand first: a merged set may use what any member may, which can only
@@ -43,6 +44,29 @@ pub(super) fn certificate(problem: &Problem) -> Bound {
     programme.make_feasible(&mut duals, &programme.sources);
     duals.scale(1.0 - 1e-12);
     rounded_down(problem, &set_of_class, sets, &rules, &duals)
+}
+
+/// The proofs of the parts of a problem as one. To a class of which nothing is asked for, nothing is worth anything.
+pub(super) fn joint(problem: &Problem, parts: &[Part]) -> Bound {
+    let mut joint = Bound {
+        list_price: 0,
+        set_of_class: vec![0; problem.classes.len()],
+        axis_values: vec![vec![0; problem.axes]],
+        rule_values: vec![Vec::new()],
+    };
+    for part in parts {
+        let own = certificate(&part.problem);
+        let before = joint.axis_values.len();
+        for (class, set) in part.classes.iter().zip(&own.set_of_class) {
+            joint.set_of_class[*class] = before + set;
+        }
+        joint.axis_values.extend(own.axis_values);
+        let in_whole = |(rule, value): (usize, i128)| (part.rules[rule], value);
+        let by_rule = own.rule_values.into_iter();
+        let by_rule = by_rule.map(|values| values.into_iter().map(in_whole).collect());
+        joint.rule_values.extend(by_rule);
+    }
+    joint
 }
 
 /// Per class: which classes it is pooled with. Classes that may use the same kinds and existing nodes are one set.

@@ -9,6 +9,7 @@ mod build;
 mod tests;
 mod verify;
 
+use super::parts::{Ties, parts};
 use super::problem::Problem;
 pub use verify::BoundViolation;
 
@@ -42,9 +43,14 @@ impl Bound {
     }
 }
 
-/// The bound of a problem; zero where nothing better can be proved.
+/// The bound of a problem; zero where nothing better can be proved. The bound of parts that share nothing is the sum of theirs.
 pub fn bound(problem: &Problem) -> Bound {
-    let mut bound = build::certificate(problem);
+    let parts = parts(problem, &Ties::of_supplies(problem));
+    let mut bound = if parts.is_empty() {
+        build::certificate(problem)
+    } else {
+        build::joint(problem, &parts)
+    };
     bound.list_price = bound.verify(problem).unwrap_or(0);
     bound
 }

@@ -1,6 +1,7 @@
 //! Laws of every packing, and the cost of a good one.
 
 pub(in crate::pack) mod exhaustive;
+mod parts;
 
 use exhaustive::{Draw, cheapest, random_problem};
 

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::addresses::Addresses;
 use super::alike::Alike;
@@ -17,6 +17,7 @@ use super::node_shares::NodeShares;
 use super::pod_group::{Level, PodGroup};
 use super::unsold::unsold;
 use crate::bits::Bits;
+use crate::ids::Uid;
 use crate::labels::{LabelKey, Labels};
 use crate::model::{PodSpec, SpreadConstraint};
 use crate::plan::{Note, Unplaced};
@@ -72,6 +73,8 @@ pub(crate) struct Compiled<'s> {
     pub(crate) refused: Vec<Unplaced>,
     /// Remarks that hold for any plan.
     pub(crate) notes: Vec<Note>,
+    /// Replicas of each workload. Counted when they are first asked for.
+    replicas: OnceLock<BTreeMap<Uid, u32>>,
 }
 
 impl<'s> Deref for Compiled<'s> {
@@ -86,6 +89,22 @@ impl Compiled<'_> {
     /// Positions of all pods of the batch.
     pub(crate) fn all(&self) -> Vec<usize> {
         (0..self.pods.len()).collect()
+    }
+
+    /// Replicas of each workload by owner, those that run and those that wait; room that is only kept is none.
+    pub(crate) fn replicas(&self) -> &BTreeMap<Uid, u32> {
+        let count = || {
+            let mut replicas: BTreeMap<&Uid, u32> = BTreeMap::new();
+            let pods = self.snapshot.pods.iter();
+            for pod in pods.filter(|pod| pod.is_active() && !pod.is_spare()) {
+                if let Some(owner) = &pod.owner {
+                    *replicas.entry(&owner.uid).or_default() += 1;
+                }
+            }
+            let replicas = replicas.into_iter();
+            replicas.map(|(uid, count)| (uid.clone(), count)).collect()
+        };
+        self.replicas.get_or_init(count)
     }
 
     /// Positions of pods that exist, and of those that stand for room that is only kept.
@@ -218,6 +237,7 @@ pub(crate) fn compile_batch<'s>(
         removal,
         refused,
         notes,
+        replicas: OnceLock::new(),
     }
 }
 

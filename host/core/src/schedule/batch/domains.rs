@@ -39,11 +39,8 @@ fn learn_of(model: &mut TopologyModel, number: usize, request: &[i64], open: &Bi
             continue;
         }
         let is_seen = |row: usize| group.rows.as_ref().is_none_or(|seen| seen.contains(row));
-        let mut largest_first = rows
-            .by_size
-            .iter()
-            .copied()
-            .filter(|row| open.contains(*row) && there.contains(*row) && is_seen(*row));
+        let here = open.and(there);
+        let mut largest_first = rows.by_size.among(&here).filter(|row| is_seen(*row));
         if largest_first.any(|row| fits(request, rows.capacity(row))) {
             group.known.insert(domain);
         }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::labels::{self, LabelKey};
 use crate::model::{HostPort, Taint, Toleration, first_untolerated};
 use crate::requirement::{Requirement, Requirements, Undefined};
-use crate::schedule::offers::axes::Axes;
+use crate::schedule::offers::axes::{Axes, fits};
 use crate::schedule::pods::volumes::ClaimsByDriver;
 use crate::schedule::reading::{NodeKind, NodeKinds, Reading};
 use crate::snapshot::{NodeRemoval, StateNode};
@@ -111,21 +111,63 @@ impl Existing {
 
     /// Rows of nodes that labels and taints open to a pod, in the order in which they are tried.
     pub(crate) fn open_to(&self, asked: NodeRequest<'_>) -> Vec<usize> {
-        let opens = |signature: &NodeSignature| {
-            first_untolerated(&signature.taints, asked.tolerations).is_none()
-                && signature
-                    .labels
-                    .accepts(asked.requirements, Undefined::Refused)
-                    .is_ok()
-                && signature
-                    .labels
-                    .accepts(asked.volumes, Undefined::Refused)
-                    .is_ok()
-        };
-        let open: Vec<bool> = self.signatures.iter().map(opens).collect();
+        let signatures = self.signatures.iter();
+        let open: Vec<bool> = signatures
+            .map(|signature| signature.opens_to(asked))
+            .collect();
         (0..self.free.len())
             .filter(|row| open[self.signature_of[*row]] && self.free[*row].is_some())
             .collect()
+    }
+
+    /// Number of the set of nodes that look the same which a node is of.
+    pub(crate) fn alike(&self, row: usize) -> usize {
+        self.signature_of[row]
+    }
+
+    /// The most that some node has free, per axis, of each set of nodes that look the same; `None` where nothing can be put.
+    pub(crate) fn rooms(&self) -> Vec<Option<Box<[i64]>>> {
+        let mut rooms: Vec<Option<Box<[i64]>>> = vec![None; self.signatures.len()];
+        for (signature, free) in self.signature_of.iter().zip(&self.free) {
+            match (&mut rooms[*signature], free) {
+                (Some(most), Some(free)) => {
+                    let axes = most.iter_mut().zip(free);
+                    axes.for_each(|(most, free)| *most = (*most).max(*free));
+                }
+                (none, Some(free)) => *none = Some(free.clone()),
+                (_, None) => {}
+            }
+        }
+        rooms
+    }
+
+    /// The sets of nodes that look the same which labels and taints open to a pod, and of which some may have room for it, by
+    /// their [`Existing::rooms`].
+    pub(crate) fn alike_open_to<'a>(
+        &'a self,
+        asked: NodeRequest<'a>,
+        request: &'a [i64],
+        rooms: &'a [Option<Box<[i64]>>],
+    ) -> impl Iterator<Item = usize> + 'a {
+        let sets = self.signatures.iter().zip(rooms).enumerate();
+        let open = sets.filter(move |(_, (signature, room))| {
+            let roomy = room.as_ref().is_some_and(|room| fits(request, room));
+            roomy && signature.opens_to(asked)
+        });
+        open.map(|(set, _)| set)
+    }
+}
+
+impl NodeSignature {
+    /// `true` if labels and taints open such nodes to a pod.
+    fn opens_to(&self, asked: NodeRequest<'_>) -> bool {
+        let has = |requirements: &Requirements| {
+            let labels = self.labels.accepts(requirements, Undefined::Refused);
+            labels.is_ok()
+        };
+        first_untolerated(&self.taints, asked.tolerations).is_none()
+            && has(asked.requirements)
+            && has(asked.volumes)
     }
 }
 

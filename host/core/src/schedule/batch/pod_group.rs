@@ -54,7 +54,7 @@ impl PodGroup {
     }
 
     /// The topology groups that its pods own, inverse ones among them.
-    pub(super) fn rules(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn rules(&self) -> impl Iterator<Item = usize> + '_ {
         let owned = self.levels.iter().flat_map(|level| &level.owned);
         owned.chain(&self.inverse).copied()
     }

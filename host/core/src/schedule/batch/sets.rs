@@ -109,9 +109,8 @@ impl Sets {
 /// Capacities of the rows of a set that no other row of it exceeds on every axis.
 fn largest(compiled: &Compiled<'_>, bits: &Bits) -> Box<[i64]> {
     let mut result: Vec<i64> = Vec::new();
-    let rows = compiled.rows.by_size.iter();
-    for row in rows.filter(|row| bits.contains(**row)) {
-        let capacity = compiled.rows.capacity(*row);
+    for row in compiled.rows.by_size.among(bits) {
+        let capacity = compiled.rows.capacity(row);
         let mut kept = result.chunks_exact(capacity.len());
         if !kept.any(|larger| fits(capacity, larger)) {
             result.extend_from_slice(capacity);

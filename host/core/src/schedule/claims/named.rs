@@ -52,8 +52,7 @@ pub(crate) fn cheapest(
 ) -> Option<(usize, i64)> {
     let first = |reserved: bool| {
         let holds = |row: &usize| fits(&node.used, compiled.rows.capacity(*row));
-        let own = |row: &usize| node.rows.contains(*row);
-        let rows = prices.ranked.iter().copied().filter(own).filter(holds);
+        let rows = prices.order.among(&node.rows).filter(holds);
         let mut priced = rows
             .filter(|row| reserved || !supplies.is_reserved(*row))
             .filter_map(|row| Some((row, supplies.price(row)?)));
@@ -61,7 +60,7 @@ pub(crate) fn cheapest(
         if prices.supplies.is_empty() {
             priced.next()
         } else {
-            priced.min_by_key(|(row, price)| (*price, prices.order[*row]))
+            priced.min_by_key(|(row, price)| (*price, prices.order.position(*row)))
         }
     };
     let best = first(true);
@@ -182,13 +181,12 @@ fn rows_among(
     let alike = alike(compiled, prices, node);
     let may_name = |row: &usize| {
         *row != node.row
-            && node.rows.contains(*row)
             && fits(&node.used, compiled.rows.capacity(*row))
             && prices.buyable(*row)
             && allowed(*row)
             && alike(*row)
     };
-    let others = prices.ranked.iter().copied().filter(may_name);
+    let others = prices.order.among(&node.rows).filter(may_name);
     let most = if node.compatible {
         MAX_CLAIM_TYPES
     } else {

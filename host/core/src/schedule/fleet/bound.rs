@@ -8,6 +8,7 @@ use crate::bits::Bits;
 use crate::model::{Pod, is_fixed};
 use crate::pack::{Class, Demand, ExistingNode, Kind, Membership, NodeRule, Problem};
 use crate::schedule::batch::compile::{Compiled, compile};
+use crate::schedule::batch::existing::NodeRequest;
 use crate::schedule::batch::pod_group::PodGroup;
 use crate::schedule::offers::axes::fits;
 use crate::schedule::offers::best::Best;
@@ -195,21 +196,46 @@ fn problem(
     let classes = result.classes.iter().map(|class| &class.kinds);
     let rows = market
         .best
-        .of_sets(table, classes, price, |row| table.capacity(row).into());
+        .of_sets(classes, price, |row| table.capacity(row).into());
     sell(&mut result, table, &rows, price);
-    // Any class may be able to use any free node: that only lowers the bound.
-    let everyone = Bits::all(result.classes.len());
-    result.existing = compiled
-        .existing
-        .free
-        .iter()
-        .flatten()
-        .map(|free| ExistingNode {
-            free: free.clone(),
-            classes: everyone.clone(),
-        })
-        .collect();
+    result.existing = existing(compiled, &demands, &result.demands);
     result
+}
+
+/// Free nodes, each with the classes of which some pod may be put there by labels and taints.
+fn existing(
+    compiled: &Compiled<'_>,
+    groups: &BTreeMap<(usize, usize), usize>,
+    demands: &[Demand],
+) -> Vec<ExistingNode> {
+    let existing = &compiled.existing;
+    if existing.free.iter().all(Option::is_none) {
+        return Vec::new();
+    }
+    let rooms = existing.rooms();
+    let mut classes = vec![Bits::default(); rooms.len()];
+    for ((number, level), demand) in groups {
+        let group = &compiled.groups[*number];
+        let level = &group.levels[*level];
+        for volumes in &group.alternatives {
+            let asked = NodeRequest {
+                requirements: &level.requirements,
+                volumes,
+                tolerations: &level.tolerations,
+            };
+            for alike in existing.alike_open_to(asked, &group.request, &rooms) {
+                classes[alike].insert(demands[*demand].class);
+            }
+        }
+    }
+    let free = existing.free.iter().enumerate();
+    let node = |(row, free): (usize, &Option<Box<[i64]>>)| {
+        Some(ExistingNode {
+            free: free.clone()?,
+            classes: classes[existing.alike(row)].clone(),
+        })
+    };
+    free.filter_map(node).collect()
 }
 
 /// Makes some rows the kinds of a problem whose classes speak of all of them.

@@ -240,8 +240,7 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
         let plain = self.slots.len() == 0
             && guards_hold
             && self.prices.supplies.is_empty()
-            && self.prices.planned == listed.planned
-            && self.prices.allowed == listed.allowed
+            && self.prices.at_list
             && !compiled.templates.iter().any(is_bound);
         if !plain {
             return None;
@@ -258,14 +257,9 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
             }
         });
         let sets: Vec<Bits> = sets.collect();
-        let table = compiled.rows.table();
         let room = |row: usize| crate::schedule::guards::capacity(compiled, row, guards, 0);
         let price = |row: usize| listed.planned[row].max(1);
-        Some(
-            self.guarded_rows
-                .best
-                .of_sets(table, sets.iter(), price, room),
-        )
+        Some(self.guarded_rows.best.of_sets(sets.iter(), price, room))
     }
 
     fn push_kind(&mut self, row: usize, kind: Kind) {

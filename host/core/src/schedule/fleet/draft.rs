@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::address_rounds::within;
 use super::buy::{Purchase, Purchases, buy};
+use super::parts::Part;
 use super::strategies;
 use crate::bits::Bits;
 use crate::plan::{Note, Placement, Target};
@@ -33,11 +34,11 @@ pub(crate) struct DraftPlan {
     /// Pods placed, in order.
     pub(crate) steps: Vec<PlacementStep>,
     /// Where each step leads.
-    targets: Vec<Target>,
+    pub(super) targets: Vec<Target>,
     /// Pods that found no place, as positions in the batch.
     pub(crate) failed: Vec<usize>,
     /// How many of them stand for room that is only kept.
-    spare_failed: usize,
+    pub(super) spare_failed: usize,
     /// Addresses that nodes take beyond those that zones have left.
     pub(crate) overdrawn: i64,
     /// `true` if it is another plan than it would be if addresses were not counted.
@@ -110,33 +111,35 @@ impl DraftPlan {
     }
 }
 
-/// First fit in the incumbent's order, in every pool, of these pods of the batch, within what zones may take.
+/// First fit in the incumbent's order of a part of the batch, in every pool that it may use, within what zones may take.
 pub(crate) fn first_fit(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
-    pods: &[usize],
+    part: &Part,
     budget: &AddressBudget,
 ) -> DraftPlan {
-    let tiers: Vec<Tier> = (0..compiled.templates.len())
-        .map(|template| open_tier(compiled, prices, template))
+    let tiers = part.templates.iter();
+    let tiers: Vec<Tier> = tiers
+        .map(|template| open_tier(compiled, prices, *template))
         .collect();
     let guards = &compiled.snapshot.settings.guards;
     let strategy = PackingStrategy {
         budget: budget.clone(),
+        effort: part.effort,
         ..PackingStrategy::default()
     };
-    in_rounds(compiled, prices, guards, &tiers, pods, strategy)
+    in_rounds(compiled, prices, guards, &tiers, &part.pods, strategy)
 }
 
-/// By price where pools allow it; pools in `compatible` packing keep the incumbent's order.
+/// By price where pools allow it, for a part of the batch; pools in `compatible` packing keep the incumbent's order.
 pub(crate) fn by_price(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
     guards: &Guards,
-    pods: &[usize],
+    part: &Part,
 ) -> DraftPlan {
     let attempt = |budget: &AddressBudget| {
-        let mut result = by_minimum(compiled, prices, guards, pods, budget);
+        let mut result = by_minimum(compiled, prices, guards, part, budget);
         spot_share::spread(compiled, prices, guards, &mut result.nodes);
         result.overdrawn = addresses::overdrawn(compiled, guards, &result.nodes);
         result
@@ -151,22 +154,24 @@ fn by_minimum(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
     guards: &Guards,
-    pods: &[usize],
+    part: &Part,
     budget: &AddressBudget,
 ) -> DraftPlan {
-    let order = price_order(compiled, pods);
+    let order = price_order(compiled, &part.pods);
     let plan = |minimum: MinimumBy| {
-        let tiers = tiers(compiled, prices, minimum);
-        strategies::best_of(compiled, &order, |order, strategy| {
+        let tiers = tiers(compiled, prices, part, minimum);
+        strategies::best_of(compiled, &order, part.effort, |order, strategy| {
             let strategy = PackingStrategy {
                 budget: budget.clone(),
+                effort: part.effort,
                 ..strategy
             };
             in_rounds(compiled, prices, guards, &tiers, order, strategy)
         })
     };
     let asks = |template: &Template| !template.is_compatible() && template.has_minimum_values();
-    if !compiled.templates.iter().any(asks) {
+    let mut templates = part.templates.iter();
+    if !templates.any(|template| asks(&compiled.templates[*template])) {
         return plan(MinimumBy::Price);
     }
     let (bought, in_order) = (plan(MinimumBy::Price), plan(MinimumBy::Order));
@@ -204,7 +209,14 @@ fn in_rounds(
         let mut placer = Placer::new(compiled, tiers, &prices.planned, &strategy);
         placer.run(order.iter().copied());
         let mut supplies = Supplies::new(prices);
-        let mut purchases = buy_all(&placer, prices, guards, &mut supplies, tiers);
+        let mut purchases = buy_all(
+            &placer,
+            prices,
+            guards,
+            &mut supplies,
+            tiers,
+            strategy.effort,
+        );
         let open = open_nodes(
             &placer,
             prices,
@@ -235,6 +247,7 @@ fn buy_all(
     guards: &Guards,
     supplies: &mut Supplies<'_>,
     tiers: &[Tier],
+    effort: u32,
 ) -> Purchases {
     let mut result = Purchases::default();
     for (tier, _) in tiers.iter().enumerate().filter(|(_, tier)| !tier.open) {
@@ -242,7 +255,6 @@ fn buy_all(
             .filter(|bin| placer.bins[*bin].tier == tier)
             .collect();
         if !bins.is_empty() {
-            let effort = placer.compiled.snapshot.settings.effort;
             let mut bought = buy(placer, &bins, prices, supplies.left(), guards, effort);
             for node in &bought.nodes {
                 supplies.take(node.row, node.price);
@@ -317,10 +329,16 @@ fn lowered_quotas(
 }
 
 /// Pools in the order in which they are tried: by weight; pools packed by price share a tier with others of their weight.
-fn tiers(compiled: &Compiled<'_>, prices: &RowPrices, minimum: MinimumBy) -> Vec<Tier> {
+fn tiers(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    part: &Part,
+    minimum: MinimumBy,
+) -> Vec<Tier> {
     let mut result: Vec<Tier> = Vec::new();
     let mut shared: Option<(u32, usize)> = None;
-    for (number, template) in compiled.templates.iter().enumerate() {
+    for number in part.templates.iter().copied() {
+        let template = &compiled.templates[number];
         let has_minimum = template.has_minimum_values();
         if template.is_compatible() || (has_minimum && minimum == MinimumBy::Order) {
             result.push(open_tier(compiled, prices, number));

@@ -6,18 +6,19 @@
 use std::collections::BTreeMap;
 
 use super::draft::{self, DraftPlan};
-use crate::bits::Bits;
+use super::parts::{Part, in_parts};
 use crate::ids::Uid;
 use crate::labels::CAPACITY_TYPE;
 use crate::model::PackingMode;
+use crate::parallel;
 use crate::plan::{Note, Plan};
 use crate::rank::Prices;
 use crate::requirement::Requirement;
 use crate::schedule::batch::attach_slots::AttachSlots;
 use crate::schedule::batch::compile::Compiled;
-use crate::schedule::guards;
 use crate::schedule::guards::addresses;
 use crate::schedule::guards::spot_share::{SpotShare, has_own};
+use crate::schedule::guards::{self, RowGuards};
 use crate::schedule::offers::size::Size;
 use crate::schedule::offers::templates::Template;
 use crate::schedule::place::free_addresses::holds;
@@ -88,17 +89,12 @@ fn largest_node(compiled: &Compiled<'_>, candidate: &DraftPlan, template: usize)
 
 fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &DraftPlan) -> Yielded {
     let mut result = Yielded::new();
-    let rows = GuardedRows {
-        too_large: guards::too_large(compiled, guards),
-        exotic: guards::exotic(compiled, guards),
-        unrequested_spot: guards::unrequested_spot(compiled, guards),
-        replicas: guards::replicas_per_node(compiled, guards),
-    };
+    let rows = RowGuards::of(compiled, guards);
     let guarded = |template: usize| !compiled.templates[template].is_compatible();
     for node in &candidate.nodes {
         let template = compiled.rows.rows[node.row].template;
         if guarded(template) {
-            for guard in rows.broken(compiled, guards, candidate, node) {
+            for guard in broken(compiled, guards, &rows, candidate, node) {
                 *result.entry((guard, template)).or_default() += 1;
             }
             let beyond = AttachSlots::beyond(compiled, guards, node.row, &node.attached);
@@ -127,71 +123,61 @@ fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &DraftPlan) -> Y
     result
 }
 
-/// Rows that each guard keeps back, and the replicas of a workload that one node may have, by owner.
-struct GuardedRows {
-    too_large: Bits,
-    exotic: Bits,
-    unrequested_spot: Bits,
-    replicas: BTreeMap<Uid, u32>,
-}
-
-impl GuardedRows {
-    /// The guards that do not hold on a node.
-    fn broken(
-        &self,
-        compiled: &Compiled<'_>,
-        guards: &Guards,
-        candidate: &DraftPlan,
-        node: &NewNode,
-    ) -> Vec<Guard> {
-        let pods = || {
-            node.steps
-                .iter()
-                .map(|step| compiled.pods[candidate.steps[*step].pod])
-        };
-        let mut replicas: BTreeMap<&Uid, u32> = BTreeMap::new();
-        for pod in pods() {
-            if let Some(owner) = &compiled.snapshot.pods[pod.row].owner {
-                *replicas.entry(&owner.uid).or_default() += 1;
-            }
+/// The guards that do not hold on a node.
+fn broken(
+    compiled: &Compiled<'_>,
+    guards: &Guards,
+    rows: &RowGuards<'_, '_>,
+    candidate: &DraftPlan,
+    node: &NewNode,
+) -> Vec<Guard> {
+    let pods = || {
+        node.steps
+            .iter()
+            .map(|step| compiled.pods[candidate.steps[*step].pod])
+    };
+    let mut replicas: BTreeMap<&Uid, u32> = BTreeMap::new();
+    for pod in pods() {
+        if let Some(owner) = &compiled.snapshot.pods[pod.row].owner {
+            *replicas.entry(&owner.uid).or_default() += 1;
         }
-        let crowds = |(uid, count): (&&Uid, &u32)| {
-            let most = self.replicas.get(*uid);
-            most.is_some_and(|most| count > most)
-        };
-        let provider = compiled.snapshot.catalogues.provider();
-        let names_types = |asked: &Requirement| provider.names_types(asked);
-        let names_capacity_types = |asked: &Requirement| asked.key().as_str() == CAPACITY_TYPE;
-        let asked_for = |names: &dyn Fn(&Requirement) -> bool| {
-            node.steps.iter().any(|step| {
-                let step = &candidate.steps[*step];
-                let group = &compiled.groups[compiled.pods[step.pod].group];
-                let mut requirements = group.levels[step.level].requirements.iter();
-                requirements.any(names)
-            })
-        };
-        let checks = [
-            (
-                Guard::PodsPerNode,
-                node.steps.len() > guards::most_pods(compiled, node.row, guards),
-            ),
-            (Guard::ReplicasPerNode, replicas.iter().any(crowds)),
-            (
-                Guard::NodeShare,
-                self.too_large.contains(node.row) && !asked_for(&names_types),
-            ),
-            (
-                Guard::ExoticTypes,
-                self.exotic.contains(node.row) && !asked_for(&names_types),
-            ),
-            (
-                Guard::UnrequestedSpot,
-                self.unrequested_spot.contains(node.row) && !asked_for(&names_capacity_types),
-            ),
-        ];
-        let broken = checks.into_iter().filter(|(_, broken)| *broken);
-        broken.map(|(guard, _)| guard).collect()
     }
+    let crowds = |(uid, count): (&&Uid, &u32)| {
+        let most = guards::replica_limit(compiled, guards, uid);
+        most.is_some_and(|most| *count > most)
+    };
+    let provider = compiled.snapshot.catalogues.provider();
+    let names_types = |asked: &Requirement| provider.names_types(asked);
+    let names_capacity_types = |asked: &Requirement| asked.key().as_str() == CAPACITY_TYPE;
+    let asked_for = |names: &dyn Fn(&Requirement) -> bool| {
+        node.steps.iter().any(|step| {
+            let step = &candidate.steps[*step];
+            let group = &compiled.groups[compiled.pods[step.pod].group];
+            let mut requirements = group.levels[step.level].requirements.iter();
+            requirements.any(names)
+        })
+    };
+    let checks = [
+        (
+            Guard::PodsPerNode,
+            node.steps.len() > guards::most_pods(compiled, node.row, guards),
+        ),
+        (Guard::ReplicasPerNode, replicas.iter().any(crowds)),
+        (
+            Guard::NodeShare,
+            rows.is_too_large(node.row) && !asked_for(&names_types),
+        ),
+        (
+            Guard::ExoticTypes,
+            rows.is_exotic(node.row) && !asked_for(&names_types),
+        ),
+        (
+            Guard::UnrequestedSpot,
+            rows.is_unrequested_spot(node.row) && !asked_for(&names_capacity_types),
+        ),
+    ];
+    let broken = checks.into_iter().filter(|(_, broken)| *broken);
+    broken.map(|(guard, _)| guard).collect()
 }
 
 /// Cost of one guard, or of all of them, in a plan.
@@ -236,11 +222,11 @@ impl GuardCost {
 /// How large new nodes may be in pools of which the guard on their share keeps some machine from being bought.
 fn allowed_sizes(compiled: &Compiled<'_>) -> String {
     let guards = &compiled.snapshot.settings.guards;
-    let too_large = guards::too_large(compiled, guards);
+    let rows = RowGuards::of(compiled, guards);
     let templates = compiled.templates.iter().enumerate();
     let holds = |(number, template): &(usize, &Template)| {
-        let own = &compiled.rows.of_template[*number];
-        !template.is_compatible() && !own.and(&too_large).is_empty()
+        let mut own = compiled.rows.of_template[*number].iter();
+        !template.is_compatible() && own.any(|row| rows.is_too_large(row))
     };
     let pools = templates.filter(holds).map(|(number, template)| {
         let allowed = compiled.shares.allowed(guards, number);
@@ -267,7 +253,17 @@ pub fn guard_costs(
     }
     let slots = prepared.question_rows();
     let prices = RowPrices::new(compiled, slots.as_deref().zip(answer));
-    let guarded = draft::by_price(compiled, &prices, guards, &compiled.all()).planned();
+    let planned = |guards: &Guards| {
+        let plan = |part: &Part| {
+            let plan = draft::by_price(compiled, &prices, guards, part);
+            (plan, PricePerHour::ZERO)
+        };
+        let (plan, _) = in_parts(compiled, &prices, &compiled.all(), |parts| {
+            parallel::map(parts, plan)
+        });
+        plan.planned()
+    };
+    let guarded = planned(guards);
     let cost = |guard: Option<Guard>| -> Option<GuardCost> {
         let lifted = match guard {
             Some(guard) => guards.without(guard),
@@ -276,8 +272,7 @@ pub fn guard_costs(
                 ..guards.clone()
             },
         };
-        let free = draft::by_price(compiled, &prices, &lifted, &compiled.all());
-        let cost = guarded - free.planned();
+        let cost = guarded - planned(&lifted);
         let (share, of) = WORTH_SAYING;
         let worth = cost.nanos().saturating_mul(of) > guarded.nanos().saturating_mul(share);
         worth.then_some(GuardCost { guard, cost })

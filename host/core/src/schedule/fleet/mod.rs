@@ -1,4 +1,5 @@
 //! Whole fleets: pods placed and machines bought by one packing strategy after another, and the bound of their cost.
+//! Parts of a batch that share nothing are planned one by one.
 
 pub(crate) mod address_rounds;
 pub(crate) mod bound;
@@ -6,7 +7,9 @@ pub(crate) mod breadth;
 pub(crate) mod buy;
 pub(crate) mod draft;
 pub(crate) mod guarded;
+mod joined;
 pub(crate) mod node_rules;
+pub(crate) mod parts;
 pub(crate) mod replicas;
 pub(crate) mod slot_axes;
 pub(crate) mod strategies;

@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ids::Uid;
-use crate::schedule::guards::replicas_per_node;
+use crate::schedule::guards::replica_limit;
 use crate::schedule::place::Placer;
 use crate::snapshot::Guards;
 
@@ -61,11 +61,7 @@ impl NodeReplicas {
 impl Replicas {
     /// Limits that the replica guard sets for the workloads of some bins.
     pub(crate) fn of(placer: &Placer<'_, '_>, bins: &[usize], guards: &Guards) -> Self {
-        let all = replicas_per_node(placer.compiled, guards);
         let mut result = Self::default();
-        if all.is_empty() {
-            return result;
-        }
         result.of_bin.resize(placer.bins.len(), Vec::new());
         for bin in bins {
             let mut counts: BTreeMap<&Uid, u32> = BTreeMap::new();
@@ -77,9 +73,10 @@ impl Replicas {
             }
             for (uid, count) in counts {
                 // The guard yields where pods that must share a host are more than it lets one node have.
-                if let Some(limit) = all.get(uid).filter(|limit| count <= **limit) {
+                let limit = replica_limit(placer.compiled, guards, uid);
+                if let Some(limit) = limit.filter(|limit| count <= *limit) {
                     result.of_bin[*bin].push((uid.clone(), count));
-                    result.limits.insert(uid.clone(), *limit);
+                    result.limits.insert(uid.clone(), limit);
                 }
             }
         }

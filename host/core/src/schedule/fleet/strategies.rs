@@ -11,16 +11,17 @@ use crate::schedule::batch::compile::Compiled;
 use crate::schedule::place::dependents::{self, Dependents};
 use crate::schedule::place::strategy::PackingStrategy;
 
-/// Batches up to this size are planned in the cheap-domain way too; in larger ones a skew is a small part of the whole.
+/// Parts of a batch up to this size are planned in the cheap-domain way too; in larger ones a skew is a small part of the whole.
 const SMALL_BATCH: usize = 200;
 
 /// Attempts at batches of which some pods wait.
 const MOST_ATTEMPTS: usize = 2;
 
-/// The best of several ways; `attempt` plans the batch in an order and a strategy.
+/// The best of several ways; `attempt` plans a part of the batch in an order and a strategy.
 pub(crate) fn best_of(
     compiled: &Compiled<'_>,
     order: &[usize],
+    effort: u32,
     attempt: impl Fn(&[usize], PackingStrategy) -> DraftPlan,
 ) -> DraftPlan {
     let mut best = attempt(order, PackingStrategy::default());
@@ -41,10 +42,7 @@ pub(crate) fn best_of(
         };
         best = better(best, attempt(&changed, strategy));
     }
-    if compiled.pods.len() <= SMALL_BATCH
-        && compiled.snapshot.settings.effort > 0
-        && spreads(compiled)
-    {
+    if order.len() <= SMALL_BATCH && effort > 0 && spreads(compiled, order) {
         let strategy = PackingStrategy {
             prefers_cheap_domains: true,
             ..PackingStrategy::default()
@@ -132,12 +130,13 @@ fn is_bound_by_others(compiled: &Compiled<'_>, pod: usize, left_out: &BTreeSet<u
     usable && (owns || is_selected())
 }
 
-/// `true` if any pod spreads over domains that have prices.
-fn spreads(compiled: &Compiled<'_>) -> bool {
-    let mut owned = compiled
-        .groups
+/// `true` if any of some pods spreads over domains that have prices.
+fn spreads(compiled: &Compiled<'_>, order: &[usize]) -> bool {
+    let groups = order.iter().map(|pod| compiled.pods[*pod].group);
+    let groups: BTreeSet<usize> = groups.collect();
+    let mut owned = groups
         .iter()
-        .flat_map(|group| &group.levels)
+        .flat_map(|group| &compiled.groups[*group].levels)
         .flat_map(|level| &level.owned);
     owned.any(|owned| !compiled.model.is_by_host(*owned))
 }

@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 use super::batch::compile::Compiled;
 use super::offers::best::Best;
-use super::offers::size::Size;
+use super::offers::size::{Largest, Size};
 use super::offers::table::Guarded;
-use super::offers::templates::Template;
 use crate::bits::Bits;
 use crate::catalogue::CapacityType;
 use crate::ids::Uid;
@@ -24,11 +23,10 @@ pub(crate) fn guarded(compiled: &Compiled<'_>, guards: &Guards) -> Arc<Guarded> 
     let table = compiled.rows.table();
     let largest = compiled.shares.largest(guards, &table.sizes);
     let read = || {
-        let mut guard_excluded = too_large(compiled, guards);
-        guard_excluded.join(&exotic(compiled, guards));
-        guard_excluded.join(&unrequested_spot(compiled, guards));
+        let row_guards = RowGuards::of(compiled, guards);
+        let rows = 0..compiled.rows.len();
         Arc::new(Guarded {
-            guard_excluded,
+            guard_excluded: rows.filter(|row| row_guards.exclude(*row)).collect(),
             best: Best::default(),
         })
     };
@@ -41,46 +39,66 @@ pub(crate) fn guard_excluded(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
     guarded(compiled, guards).guard_excluded.clone()
 }
 
-/// Rows of machines with too large a share of what their pool's pods request.
-pub(crate) fn too_large(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
-    let sizes = &compiled.rows.table().sizes;
-    let largest = compiled.shares.largest(guards, sizes);
-    compiled.rows.select(|row| {
-        let sold = &compiled.templates[row.template].catalogue.types()[row.instance_type];
-        guards.enabled && !largest[row.template].allows(Size::of(&sold.capacity))
-    })
+/// What guards say of single rows.
+pub(crate) struct RowGuards<'c, 's> {
+    compiled: &'c Compiled<'s>,
+    guards: &'c Guards,
+    /// By template: how large a new node may be.
+    largest: Vec<Largest>,
+    /// By template: whether its pool names the types that it wants.
+    names_types: Vec<bool>,
+    /// By template: whether its pool says something of capacity types.
+    names_capacity_types: Vec<bool>,
 }
 
-/// Rows of burstable, previous-generation and bare-metal machines, unless their pool names what it wants.
-pub(crate) fn exotic(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
-    let exotic = &compiled.offers.exotic;
-    let provider = compiled.snapshot.catalogues.provider();
-    let names_types = |asked: &Requirement| provider.names_types(asked);
-    let named: Vec<bool> = compiled
-        .templates
-        .iter()
-        .map(|template| template.pool.requirements.iter().any(names_types))
-        .collect();
-    compiled.rows.select(|row| {
-        guards.enabled && !guards.exotic_types && !named[row.template] && exotic[row.instance_type]
-    })
-}
+impl<'c, 's> RowGuards<'c, 's> {
+    /// Reads what pools name.
+    pub(crate) fn of(compiled: &'c Compiled<'s>, guards: &'c Guards) -> Self {
+        let provider = compiled.snapshot.catalogues.provider();
+        let names = |names: &dyn Fn(&Requirement) -> bool| {
+            let templates = compiled.templates.iter();
+            templates
+                .map(|template| template.pool.requirements.iter().any(names))
+                .collect()
+        };
+        Self {
+            compiled,
+            guards,
+            largest: compiled
+                .shares
+                .largest(guards, &compiled.rows.table().sizes),
+            names_types: names(&|asked| provider.names_types(asked)),
+            names_capacity_types: names(&|asked| asked.key().as_str() == labels::CAPACITY_TYPE),
+        }
+    }
 
-/// Rows of spot machines, unless their pool says something of capacity types: who says nothing is not interrupted.
-pub(crate) fn unrequested_spot(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
-    let is_silent = |template: &Template| {
-        let mut keys = template.pool.requirements.iter().map(Requirement::key);
-        !keys.any(|key| key.as_str() == labels::CAPACITY_TYPE)
-    };
-    let silent: Vec<bool> = compiled.templates.iter().map(is_silent).collect();
-    compiled.rows.select(|row| {
-        let types = compiled.templates[row.template].catalogue.types();
-        let offering = &types[row.instance_type].offerings[row.offering];
-        guards.enabled
-            && !guards.unrequested_spot
-            && silent[row.template]
-            && offering.capacity_type == CapacityType::Spot
-    })
+    /// `true` if any of them keeps a row from being bought while there are others.
+    fn exclude(&self, row: usize) -> bool {
+        self.is_too_large(row) || self.is_exotic(row) || self.is_unrequested_spot(row)
+    }
+
+    /// `true` for machines with too large a share of what their pool's pods request.
+    pub(crate) fn is_too_large(&self, row: usize) -> bool {
+        let template = self.compiled.rows.rows[row].template;
+        let size = || Size::of(&self.compiled.offering(row).0.capacity);
+        self.guards.enabled && !self.largest[template].allows(size())
+    }
+
+    /// `true` for burstable, previous-generation and bare-metal machines, unless their pool names what it wants.
+    pub(crate) fn is_exotic(&self, row: usize) -> bool {
+        let row = &self.compiled.rows.rows[row];
+        let holds = self.guards.enabled && !self.guards.exotic_types;
+        holds && !self.names_types[row.template] && self.compiled.offers.exotic[row.instance_type]
+    }
+
+    /// `true` for spot machines, unless their pool says something of capacity types: who says nothing is not interrupted.
+    pub(crate) fn is_unrequested_spot(&self, row: usize) -> bool {
+        let template = self.compiled.rows.rows[row].template;
+        let holds = self.guards.enabled && !self.guards.unrequested_spot;
+        holds
+            && !self.names_capacity_types[template]
+            && self.compiled.offering(row).1.capacity_type == CapacityType::Spot
+    }
 }
 
 /// The most pods that may be planned on a new node of a row.
@@ -120,19 +138,17 @@ pub(crate) fn capacity(
 /// The most replicas of each workload that one new node may get, by owner; workloads with few replicas are not in it.
 /// Replicas that run already count among all of them.
 pub(crate) fn replicas_per_node(compiled: &Compiled<'_>, guards: &Guards) -> BTreeMap<Uid, u32> {
-    let mut replicas: BTreeMap<&Uid, u32> = BTreeMap::new();
-    if guards.enabled && guards.replicas_apart_from < u32::MAX {
-        let pods = &compiled.snapshot.pods;
-        for pod in pods.iter().filter(|pod| pod.is_active() && !pod.is_spare()) {
-            if let Some(owner) = &pod.owner {
-                *replicas.entry(&owner.uid).or_default() += 1;
-            }
-        }
+    let owners = compiled.replicas().keys();
+    let limit = |uid: &Uid| Some((uid.clone(), replica_limit(compiled, guards, uid)?));
+    owners.filter_map(limit).collect()
+}
+
+/// The same of one workload; `None` where it has few replicas.
+pub(crate) fn replica_limit(compiled: &Compiled<'_>, guards: &Guards, owner: &Uid) -> Option<u32> {
+    if !guards.enabled || guards.replicas_apart_from == u32::MAX {
+        return None;
     }
-    let part = |count: u32| (count / guards.replicas_apart_divisor.max(1)).max(1);
-    replicas
-        .into_iter()
-        .filter(|(_, count)| *count >= guards.replicas_apart_from)
-        .map(|(uid, count)| (uid.clone(), part(count)))
-        .collect()
+    let count = compiled.replicas().get(owner)?;
+    let divisor = guards.replicas_apart_divisor.max(1);
+    (*count >= guards.replicas_apart_from).then(|| (count / divisor).max(1))
 }

@@ -214,10 +214,9 @@ pub(crate) fn others<'a>(
 ) -> impl Iterator<Item = usize> + 'a {
     let model = &compiled.rows.rows[node.row];
     let own = compiled.rows.spends(node.row);
-    prices.ranked.iter().copied().filter(move |row| {
+    prices.order.among(&node.rows).filter(move |row| {
         let other = &compiled.rows.rows[*row];
-        node.rows.contains(*row)
-            && other.template == model.template
+        other.template == model.template
             && other.state == model.state
             && prices.allowed.contains(*row)
             && !prices.reserved.contains_key(row)

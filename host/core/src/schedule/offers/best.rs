@@ -4,16 +4,17 @@
 //! thousands of rows and a few hundred such, the same ones for all decisions that its prices do not change between.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use super::axes::fits;
 use super::lru::Lru;
-use super::table::Table;
 use crate::bits::Bits;
 
-/// Parts of the rows, by which sets they are in, beyond which all rows are looked at.
+/// Parts of the rows that overlapping sets have, by which sets they are in, beyond which all of those rows are looked at.
 const MOST_PARTS: usize = 32;
-/// Sets of rows whose best are kept: all parts of two kinds of decision. Small clusters have one or two.
-const MOST_SETS: usize = 2 * MOST_PARTS;
+/// Sets of rows whose best are kept: those of two kinds of decision in a cluster of some hundred pools. Small clusters have one or
+/// two.
+const MOST_SETS: usize = 1024;
 
 /// The best of sets of rows at the same prices. Whoever asks gives the same prices and amounts of room every time.
 pub(crate) struct Best {
@@ -32,22 +33,50 @@ impl Best {
     /// Rows, ascending, among which every set has its best: what beats a row is in all sets that the row is in.
     pub(crate) fn of_sets<'b>(
         &self,
-        table: &Table,
         sets: impl Iterator<Item = &'b Bits>,
         price: impl Fn(usize) -> i64 + Copy,
         room: impl Fn(usize) -> Box<[i64]> + Copy,
     ) -> Vec<usize> {
-        let Some(parts) = parts(sets) else {
-            return (0..table.len()).collect();
-        };
-        let best = parts.into_iter().map(|part| {
-            let rows: Vec<usize> = part.iter().collect();
-            self.of_rows.get(part, || best(rows, price, room).into())
-        });
-        let mut result: Vec<usize> = best.flat_map(|rows| rows.to_vec()).collect();
+        let mut result = Vec::new();
+        for Overlapping { rows, sets } in overlapping(sets) {
+            let Some(parts) = parts(sets.into_iter()) else {
+                result.extend(rows.iter());
+                continue;
+            };
+            for part in parts {
+                let rows: Vec<usize> = part.iter().collect();
+                let best = self.of_rows.get(part, || best(rows, price, room).into());
+                result.extend_from_slice(&best);
+            }
+        }
         result.sort_unstable();
         result
     }
+}
+
+/// Sets of which none has a row with a set of another group.
+struct Overlapping<'b> {
+    /// All of their rows.
+    rows: Bits,
+    sets: BTreeSet<&'b Bits>,
+}
+
+/// Groups sets by the rows that they share.
+fn overlapping<'b>(sets: impl Iterator<Item = &'b Bits>) -> Vec<Overlapping<'b>> {
+    let mut groups: Vec<Overlapping<'b>> = Vec::new();
+    let sets: BTreeSet<&Bits> = sets.collect();
+    for set in sets {
+        let mut joined = Overlapping {
+            rows: set.clone(),
+            sets: BTreeSet::from([set]),
+        };
+        for mut group in groups.extract_if(.., |group| group.rows.meets(set)) {
+            joined.rows.join(&group.rows);
+            joined.sets.append(&mut group.sets);
+        }
+        groups.push(joined);
+    }
+    groups
 }
 
 /// Splits rows by the sets that they are in; `None` where there are too many parts.
@@ -99,6 +128,15 @@ mod tests {
         let rooms = [[4, 4], [2, 2], [2, 2], [2, 8], [4, 4]];
         let kept = best((0..5).collect(), |row| prices[row], |row| rooms[row].into());
         assert_eq!(kept, [1, 3, 0]);
+    }
+
+    #[test]
+    fn sets_without_a_common_row_are_no_more_parts_of_one_another() {
+        let set = |first: usize| (first..first + 2).collect::<Bits>();
+        let apart: Vec<Bits> = (0..100).map(|at| set(10 * at)).collect();
+        let best = Best::default().of_sets(apart.iter(), |_| 1, |_| [1].into());
+        let firsts: Vec<usize> = (0..100).map(|at| 10 * at).collect();
+        assert_eq!(best, firsts, "of two equal rows of each set one");
     }
 
     #[test]

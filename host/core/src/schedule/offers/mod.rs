@@ -10,6 +10,7 @@ pub(crate) mod daemons;
 pub(crate) mod listed;
 pub(crate) mod lru;
 pub(crate) mod reachable;
+pub(crate) mod row_order;
 pub(crate) mod rows;
 pub(crate) mod size;
 pub(crate) mod table;

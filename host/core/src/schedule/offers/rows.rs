@@ -11,7 +11,6 @@ use super::Stock;
 use super::table::{Row, Table};
 use super::templates::Template;
 use crate::bits::Bits;
-use crate::catalogue::InstanceType;
 use crate::labels::{self, LabelKey};
 use crate::model::{HostPort, Toleration, first_untolerated};
 use crate::requirement::{Operator, Requirement, Requirements};
@@ -136,42 +135,43 @@ impl Rows {
                 known.then(|| template.narrowed(requirement))
             })
             .collect();
-        let by_type: Vec<Vec<bool>> = templates
-            .iter()
-            .zip(&narrowed)
-            .map(|(template, narrowed)| {
-                let agrees = |hardware: &Arc<InstanceType>| {
-                    narrowed
-                        .as_ref()
-                        .is_some_and(|asked| agree(hardware.requirements.get(key.as_str()), asked))
-                };
-                template.catalogue.types().iter().map(agrees).collect()
-            })
+        let mut result = Bits::default();
+        for (number, narrowed) in narrowed.iter().enumerate() {
+            // What the pool rules out needs no look at what it sells.
+            if let Some(asked) = narrowed {
+                self.evaluate_in(templates, number, requirement, asked, &mut result);
+            }
+        }
+        result
+    }
+
+    /// The same for the rows of one template, of which `asked` is the requirement and the pool's own word together.
+    fn evaluate_in(
+        &self,
+        templates: &[Template],
+        number: usize,
+        requirement: &Requirement,
+        asked: &Requirement,
+        result: &mut Bits,
+    ) {
+        let template = &templates[number];
+        let key = requirement.key().as_str();
+        let types = template.catalogue.types().iter();
+        let by_type: Vec<bool> = types
+            .map(|hardware| agree(hardware.requirements.get(key), asked))
             .collect();
-        let by_state: Vec<Vec<bool>> = templates
-            .iter()
-            .map(|template| {
-                (0..template.states.len())
-                    .map(|state| state_decides(template, state, requirement))
-                    .collect()
-            })
+        let states = 0..template.states.len();
+        let by_state: Vec<bool> = states
+            .map(|state| state_decides(template, state, requirement))
             .collect();
-        let by_own: Vec<Vec<bool>> = narrowed
-            .iter()
-            .map(|narrowed| {
-                let agrees = |own: &Requirements| {
-                    narrowed
-                        .as_ref()
-                        .is_some_and(|asked| agree(own.get(key.as_str()), asked))
-                };
-                self.offers.own.iter().map(agrees).collect()
-            })
-            .collect();
-        self.select(|row| {
-            by_type[row.template][row.instance_type]
-                && by_state[row.template][row.state]
-                && by_own[row.template][row.own]
-        })
+        let own = self.offers.own.iter();
+        let by_own: Vec<bool> = own.map(|own| agree(own.get(key), asked)).collect();
+        for at in self.of_template[number].iter() {
+            let row = &self.rows[at];
+            if by_type[row.instance_type] && by_state[row.state] && by_own[row.own] {
+                result.insert(at);
+            }
+        }
     }
 
     /// Requirement on a key that a node of this row satisfies, as far as pool, state, type and offering decide; `None` where none

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::axes::Axes;
 use super::best::Best;
 use super::daemons::Overhead;
+use super::row_order::RowOrder;
 use super::rows::agree;
 use super::size::{Size, Sizes};
 use super::templates::Template;
@@ -86,8 +87,8 @@ pub(crate) struct Table {
     spends: Vec<Arc<[i64]>>,
     /// Rows by template.
     pub(crate) of_template: Vec<Bits>,
-    /// Rows with the largest first: whichever exceeds another on every axis stands before it.
-    pub(crate) by_size: Vec<usize>,
+    /// Order with the largest first: whichever exceeds another on every axis stands before it.
+    pub(crate) by_size: RowOrder,
     /// Sizes of what pools sell.
     pub(crate) sizes: Sizes,
 }
@@ -101,21 +102,21 @@ impl Table {
             axes: axes.len(),
             spends: Vec::new(),
             of_template: Vec::new(),
-            by_size: Vec::new(),
+            by_size: RowOrder::default(),
             sizes: Sizes::default(),
         };
         for (number, template) in templates.iter().enumerate() {
+            let first = result.rows.len();
             for offer in &offers.by_pool[number].offers {
                 let sold = &template.catalogue.types()[offer.instance_type];
                 if let Some(spends) = spends(template, sold, offer) {
                     result.add_states(template, number, offer, axes, sold, &spends);
                 }
             }
+            let own = first..result.rows.len();
+            result.of_template.push(own.collect());
         }
-        result.of_template = (0..templates.len())
-            .map(|number| result.select(|row| row.template == number))
-            .collect();
-        result.by_size = result.sorted_by_size();
+        result.by_size = RowOrder::new(&result.sorted_by_size(), &result.of_template);
         let sold = templates
             .iter()
             .flat_map(|template| template.catalogue.types());

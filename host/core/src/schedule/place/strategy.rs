@@ -16,6 +16,8 @@ pub(crate) struct PackingStrategy {
     pub(crate) prefers_cheap_domains: bool,
     /// Where pods go that others follow.
     pub(crate) dependents: Dependents,
+    /// Counted work of the packer once pods are placed.
+    pub(crate) effort: u32,
     /// Bounds on where pods may go, where zones were found short of addresses.
     pub(crate) budget: AddressBudget,
 }

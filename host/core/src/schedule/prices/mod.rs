@@ -14,6 +14,7 @@ use crate::bits::Bits;
 use crate::catalogue::PriceSource;
 use crate::plan::Note;
 use crate::rank::Prices;
+use crate::schedule::offers::row_order::RowOrder;
 use crate::units::PricePerHour;
 use question::QuestionRows;
 use sale::Sale;
@@ -25,10 +26,8 @@ pub(crate) struct RowPrices {
     pub(crate) planned: Vec<i64>,
     /// Prices that are reported, in nano-dollars per hour: the provider's.
     pub(crate) list: Vec<i64>,
-    /// Position of each row in the order in which ways to buy are tried: price, list price, type, zone, row.
-    pub(crate) order: Vec<u32>,
-    /// Rows in that order.
-    pub(crate) ranked: Vec<usize>,
+    /// Order in which ways to buy are tried: price, list price, type, zone, row.
+    pub(crate) order: RowOrder,
     /// Rows that may be bought.
     pub(crate) allowed: Bits,
     /// Cheaper prices of the first nodes: row, price, supply.
@@ -37,6 +36,8 @@ pub(crate) struct RowPrices {
     pub(crate) supplies: Vec<u32>,
     /// Supply of each row that draws on a reservation.
     pub(crate) reserved: BTreeMap<usize, usize>,
+    /// `true` if every row may be bought at what it costs without a policy.
+    pub(crate) at_list: bool,
 }
 
 /// Supplies of first prices that are there already.
@@ -64,7 +65,8 @@ pub(crate) fn whole(sale: &Sale<'_>, price: PricePerHour) -> PricePerHour {
 impl RowPrices {
     /// Prices of rows: the policy's where it has answered, else the list's.
     pub(crate) fn new(sale: &Sale<'_>, answer: Option<(&QuestionRows, &Prices)>) -> Self {
-        let mut result = Self::of_list(sale).clone();
+        let listed = Self::of_list(sale);
+        let mut result = listed.clone();
         if let Some((slots, prices)) = answer {
             let node_cost = sale.snapshot.settings.node_cost.nanos();
             let mut firsts = FirstSupplies::default();
@@ -74,6 +76,7 @@ impl RowPrices {
                 }
             }
             result.rank(sale);
+            result.at_list = result.planned == listed.planned && result.allowed == listed.allowed;
         }
         result
     }
@@ -89,12 +92,12 @@ impl RowPrices {
         let mut result = Self {
             planned: Vec::with_capacity(rows),
             list: Vec::new(),
-            order: vec![0; rows],
-            ranked: (0..rows).collect(),
+            order: RowOrder::default(),
             allowed: Bits::all(rows),
             first: Vec::new(),
             supplies: Vec::new(),
             reserved: BTreeMap::new(),
+            at_list: true,
         };
         let mut reservations: BTreeMap<&str, usize> = BTreeMap::new();
         for at in 0..rows {
@@ -118,8 +121,8 @@ impl RowPrices {
 
     /// Ranks rows; types are in name order in the catalogue and offerings in zone order within a type.
     fn rank(&mut self, sale: &Sale<'_>) {
-        let mut ranked = std::mem::take(&mut self.ranked);
-        ranked.sort_by_key(|at| {
+        let mut ranked: Vec<usize> = (0..self.planned.len()).collect();
+        ranked.sort_by_cached_key(|at| {
             let row = &sale.rows.rows[*at];
             (
                 self.planned[*at],
@@ -129,10 +132,7 @@ impl RowPrices {
                 *at,
             )
         });
-        for (rank, row) in (0_u32..).zip(&ranked) {
-            self.order[*row] = rank;
-        }
-        self.ranked = ranked;
+        self.order = RowOrder::new(&ranked, &sale.rows.of_template);
     }
 
     /// `true` if a row may be bought at all.

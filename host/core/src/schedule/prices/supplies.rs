@@ -3,26 +3,29 @@
 //! A reservation is a supply of so many nodes; so is the cheaper price that a ranking policy gives for the first few. The
 //! least remaining count of all offerings that share a reservation holds, whatever their pools or types.
 
+use std::collections::BTreeMap;
+
 use super::RowPrices;
 
 /// Supplies, counted down.
 pub(crate) struct Supplies<'p> {
     prices: &'p RowPrices,
     left: Vec<u32>,
-    /// Supply of each row, and the price there.
-    of_row: Vec<Option<(usize, i64)>>,
+    /// Supply of each row that has one, and the price there; `None` where it may not be bought.
+    of_row: BTreeMap<usize, Option<(usize, i64)>>,
 }
 
 impl<'p> Supplies<'p> {
     /// Nothing taken yet.
     pub(crate) fn new(prices: &'p RowPrices) -> Self {
-        let mut of_row = vec![None; prices.planned.len()];
+        let mut of_row = BTreeMap::new();
         for (row, price, supply) in &prices.first {
-            of_row[*row] = Some((*supply, *price));
+            of_row.insert(*row, Some((*supply, *price)));
         }
         for (row, supply) in &prices.reserved {
             let price = prices.planned[*row];
-            of_row[*row] = prices.allowed.contains(*row).then_some((*supply, price));
+            let sold = prices.allowed.contains(*row).then_some((*supply, price));
+            of_row.insert(*row, sold);
         }
         Self {
             prices,
@@ -38,7 +41,7 @@ impl<'p> Supplies<'p> {
 
     /// Price of one more node of a row now, in nano-dollars per hour; `None` when it cannot be had.
     pub(crate) fn price(&self, row: usize) -> Option<i64> {
-        match self.of_row[row] {
+        match self.of_row(row) {
             Some((supply, price)) if self.left[supply] > 0 => Some(price),
             Some(_) if self.is_reserved(row) => None,
             _ => self
@@ -58,8 +61,12 @@ impl<'p> Supplies<'p> {
 
     /// The supply that one node of a row at this price comes out of, where it does.
     pub(crate) fn drawn_on(&self, row: usize, price: i64) -> Option<usize> {
-        let own = self.of_row[row].filter(|(_, own)| *own == price);
+        let own = self.of_row(row).filter(|(_, own)| *own == price);
         own.map(|(supply, _)| supply)
+    }
+
+    fn of_row(&self, row: usize) -> Option<(usize, i64)> {
+        self.of_row.get(&row).copied().flatten()
     }
 
     /// `true` if a row draws on a reservation.
