@@ -2,4 +2,5 @@
 
 mod annotations;
 mod attachments;
+mod host_ports;
 mod template_hash;

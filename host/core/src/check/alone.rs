@@ -158,7 +158,7 @@ pub(super) fn fits(
     };
     let (mut asked, ports) = daemons::on_new(snapshot, &host, &way);
     asked.add(&pod.spec.requests);
-    let clash = |port: &HostPort| ports.iter().any(|other| other.conflicts_with(port));
+    let clash = |port: &HostPort| ports.iter().any(|other| super::ports::clash(other, port));
     let room = sold.instance_type.allocatable(sold.offering());
     !pod.spec.host_ports.iter().any(clash) && room.fits(&asked)
 }

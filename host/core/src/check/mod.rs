@@ -31,6 +31,7 @@ mod market;
 mod options;
 mod placement;
 mod pools;
+mod ports;
 mod topology;
 mod unplaced;
 mod volumes;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::daemons;
 use super::finding::{Breach, Rule};
 use super::host::{Host, Way};
+use super::ports;
 use super::volumes;
 use crate::model::{Effect, HostPort, Pod, Taint, first_untolerated};
 use crate::snapshot::Snapshot;
@@ -93,11 +94,11 @@ fn room(pod: &Pod, host: &Host) -> Option<Breach> {
 
 fn host_ports(pod: &Pod, host: &Host) -> Option<Breach> {
     let taken = |port: &&HostPort| {
-        let by_pod = host.ports.iter().any(|other| other.conflicts_with(port));
+        let by_pod = host.ports.iter().any(|other| ports::clash(other, port));
         let by_daemon = host
             .named()
             .flat_map(|way| &way.daemon_ports)
-            .any(|other| other.conflicts_with(port));
+            .any(|other| ports::clash(other, port));
         by_pod || by_daemon
     };
     let port = pod.spec.host_ports.iter().find(taken)?;

@@ -216,7 +216,7 @@ pub enum Protocol {
 /// A port that a pod takes on its host.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct HostPort {
-    /// The address; `0.0.0.0` and `::` mean every address.
+    /// The address; `0.0.0.0` means every address, those of IPv6 too, and `::` one like any other.
     pub address: Arc<str>,
     /// The port, 1 to 65,535.
     pub port: u16,
@@ -225,9 +225,9 @@ pub struct HostPort {
 }
 
 impl HostPort {
-    /// `true` if two pods on one host cannot both have these.
+    /// `true` if two pods on one host cannot both have these, by the scheduler's rule: text decides what is the same address.
     pub fn conflicts_with(&self, other: &Self) -> bool {
-        let every = |address: &str| address == "0.0.0.0" || address == "::";
+        let every = |address: &str| address == "0.0.0.0";
         self.port == other.port
             && self.protocol == other.protocol
             && (self.address == other.address || every(&self.address) || every(&other.address))

@@ -9,6 +9,7 @@ use k8s_openapi::api::core::v1 as k8s;
 use plimsoll_core::resources::{ResourceName, Resources};
 
 use super::super::amounts::amounts_or_none;
+use super::spec::is_sidecar;
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
 
@@ -100,7 +101,7 @@ impl Moments<'_> {
             let mut moment = self
                 .of_container(container, init_statuses)
                 .within(format_args!("initContainers[{at}]"))?;
-            if container.restart_policy.as_deref() == Some("Always") {
+            if is_sidecar(container) {
                 running.add(&moment);
                 sidecars.add(&moment);
                 moment = sidecars.clone();

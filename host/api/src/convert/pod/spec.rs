@@ -85,11 +85,18 @@ fn node_selector(spec: &k8s::PodSpec, interner: &mut Interner) -> Result<Require
     Ok(result)
 }
 
-/// Ports taken on the host. On the host's network every container port is one, as the API server defaults it.
+/// Ports taken on the host, by containers that run as long as the pod does: its own, and init containers that always restart.
+/// On the host's network every container port is one, as the API server defaults it.
 fn host_ports(spec: &k8s::PodSpec, interner: &mut Interner) -> Result<Vec<HostPort>, FieldError> {
     let on_host = spec.host_network == Some(true);
+    let init = spec.init_containers.iter().flatten().enumerate();
+    let sidecars = init.filter(|(_, container)| is_sidecar(container));
+    let containers = spec.containers.iter().enumerate();
+    let listed = sidecars
+        .map(|container| ("initContainers", container))
+        .chain(containers.map(|container| ("containers", container)));
     let mut result = Vec::new();
-    for (c, container) in spec.containers.iter().enumerate() {
+    for (list, (c, container)) in listed {
         for (p, port) in container.ports.iter().flatten().enumerate() {
             let number = match port.host_port {
                 Some(0) | None if on_host => port.container_port,
@@ -97,11 +104,16 @@ fn host_ports(spec: &k8s::PodSpec, interner: &mut Interner) -> Result<Vec<HostPo
                 Some(number) => number,
             };
             let made = host_port(port, number, interner)
-                .within(format_args!("containers[{c}].ports[{p}]"))?;
+                .within(format_args!("{list}[{c}].ports[{p}]"))?;
             result.push(made);
         }
     }
     Ok(result)
+}
+
+/// `true` if an init container runs beside all that follows it.
+pub(super) fn is_sidecar(container: &k8s::Container) -> bool {
+    container.restart_policy.as_deref() == Some("Always")
 }
 
 fn host_port(
