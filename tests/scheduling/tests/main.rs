@@ -32,6 +32,7 @@ mod random;
 mod refusals;
 mod relaxation;
 mod reserved;
+mod single_pod;
 mod spare;
 mod spread;
 mod spread_keys;

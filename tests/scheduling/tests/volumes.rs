@@ -16,8 +16,7 @@ fn claim(class: Option<&str>, volume: Option<&str>) -> VolumeClaim {
         class: class.map(Into::into),
         volume: volume.map(Into::into),
         bound: volume.is_some(),
-        lost: false,
-        deleting: false,
+        ..VolumeClaim::default()
     }
 }
 

@@ -31,6 +31,9 @@ const MIGRATED: [(&str, &str); 7] = [
     ("kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com"),
 ];
 
+/// The access mode of a claim that one pod at a time may use.
+const ONE_POD: &str = "ReadWriteOncePod";
+
 fn driver(provisioner: &str) -> &str {
     MIGRATED
         .iter()
@@ -61,6 +64,9 @@ pub(crate) fn volume_claim(
         bound: metadata::annotation(metadata, keys::BIND_COMPLETED).is_some(),
         lost: phase == Some("Lost"),
         deleting: metadata.deletion_timestamp.is_some(),
+        single_pod: spec
+            .and_then(|spec| spec.access_modes.as_ref())
+            .is_some_and(|modes| modes.iter().any(|mode| mode == ONE_POD)),
     };
     let name = metadata::object_name(metadata, interner)?;
     Ok(VolumePart::Claim(name, claim))
@@ -263,7 +269,12 @@ pub(crate) fn claim_to_value(name: &ObjectName, claim: &VolumeClaim) -> Value {
             json!({keys::BIND_COMPLETED: "yes"}),
         );
     }
-    let spec = json!({"storageClassName": claim.class, "volumeName": claim.volume});
+    let mut spec = Map::new();
+    spec.insert("storageClassName".to_owned(), json!(claim.class));
+    spec.insert("volumeName".to_owned(), json!(claim.volume));
+    if claim.single_pod {
+        spec.insert("accessModes".to_owned(), json!([ONE_POD]));
+    }
     let phase = if claim.lost { "Lost" } else { "Bound" };
     let fields = json!({"spec": spec, "status": {"phase": phase}});
     write::framed(Kind::PersistentVolumeClaim, Value::Object(meta), fields)

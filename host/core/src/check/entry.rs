@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::volumes;
+use super::{one_pod, volumes};
 use crate::catalogue::CapacityType;
 use crate::ids::NodeName;
 use crate::labels::{CAPACITY_TYPE, NODEPOOL};
@@ -46,7 +46,9 @@ pub(super) fn entries(snapshot: &Snapshot) -> Vec<Eligibility> {
             other => other,
         }
     };
-    snapshot.pods.iter().map(entry).collect()
+    let mut entries: Vec<Eligibility> = snapshot.pods.iter().map(entry).collect();
+    one_pod::correct(snapshot, &deleting, &mut entries);
+    entries
 }
 
 /// A pod without a node.

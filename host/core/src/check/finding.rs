@@ -31,6 +31,8 @@ pub enum Rule {
     Room,
     /// A CSI driver attaches no more volumes than it can.
     VolumeLimit,
+    /// A volume claim that one pod at a time may use has no other.
+    OnePodVolume,
     /// A machine to buy attaches what its pods use, unless the plan says that this guard yields.
     AttachSlots,
     /// New nodes take no more addresses than their zone has left, unless the plan says that this guard yields.
@@ -111,6 +113,7 @@ impl Rule {
             Self::NodeLabels => "node selector and affinity",
             Self::Room => "room",
             Self::VolumeLimit => "volume attach limit",
+            Self::OnePodVolume => "volumes for one pod",
             Self::AttachSlots => "attach slots of new nodes",
             Self::FreeAddresses => "free subnet addresses",
             Self::NodeShare => "share of a new node",

@@ -19,7 +19,7 @@ pub enum BindingMode {
 }
 
 /// A persistent volume claim.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VolumeClaim {
     /// The class asked for; `None` when not named (the default class then counts), empty for none on purpose.
     pub class: Option<Arc<str>>,
@@ -31,6 +31,9 @@ pub struct VolumeClaim {
     pub lost: bool,
     /// `true` if it was asked to go.
     pub deleting: bool,
+    /// `true` if one pod at a time may use it (`ReadWriteOncePod`), whatever node it is on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub single_pod: bool,
 }
 
 /// Backing of a persistent volume.

@@ -2,4 +2,5 @@
 
 pub(crate) mod eligible;
 pub(crate) mod relax;
+mod single_pod;
 pub(crate) mod volumes;
