@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as k8s;
 use k8s_openapi::api::storage::v1 as storage;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use plimsoll_core::ids::{NodeName, ObjectName};
+use plimsoll_core::labels::{LabelKey, REGION, ZONE};
 use plimsoll_core::model::{
     BindingMode, CsiNode, PersistentVolume, StorageClass, VolumeAttachment, VolumeClaim,
     VolumeKind, VolumePart,
@@ -30,6 +32,9 @@ const MIGRATED: [(&str, &str); 7] = [
     ("kubernetes.io/portworx-volume", "pxd.portworx.com"),
     ("kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com"),
 ];
+
+/// Separator of the zones of a volume that is in several, in its label.
+const ZONE_SEPARATOR: &str = "__";
 
 /// The access mode of a claim that one pod at a time may use.
 const ONE_POD: &str = "ReadWriteOncePod";
@@ -89,9 +94,24 @@ pub(crate) fn persistent_volume(
     let volume = PersistentVolume {
         affinity: affinity.within("spec.nodeAffinity.required.nodeSelectorTerms")?,
         kind: volume_kind(spec, interner),
+        zone_labels: zone_labels(&written.metadata, interner),
         deleting: written.metadata.deletion_timestamp.is_some(),
     };
     Ok(VolumePart::Volume(name, volume))
+}
+
+/// Labels of a volume that say where it is; one with an empty value between its separators says nothing.
+fn zone_labels(metadata: &ObjectMeta, interner: &mut Interner) -> Requirements {
+    let mut result = Requirements::new();
+    for (key, value) in metadata.labels.iter().flatten() {
+        let key = LabelKey::from(key.as_str());
+        let values: Vec<&str> = value.split(ZONE_SEPARATOR).map(str::trim).collect();
+        if [ZONE, REGION].contains(&key.as_str()) && !values.contains(&"") {
+            let values = values.into_iter().map(|value| interner.text(value));
+            result.add(Requirement::one_of(key, values));
+        }
+    }
+    result
 }
 
 fn volume_kind(spec: &k8s::PersistentVolumeSpec, interner: &mut Interner) -> VolumeKind {
@@ -230,6 +250,11 @@ pub(crate) fn class_to_value(name: &Arc<str>, class: &StorageClass) -> Value {
 pub(crate) fn volume_to_value(name: &Arc<str>, volume: &PersistentVolume) -> Value {
     let mut meta = write::metadata(name, None, Timestamp::default());
     gone(&mut meta, volume.deleting);
+    let labels = volume.zone_labels.iter().map(|label| {
+        let zones: Vec<&str> = label.named().iter().map(AsRef::as_ref).collect();
+        (label.key().to_string(), zones.join(ZONE_SEPARATOR).into())
+    });
+    write::put(&mut meta, "labels", Value::Object(labels.collect()));
     let mut spec = Map::new();
     match &volume.kind {
         VolumeKind::Csi(driver) => {

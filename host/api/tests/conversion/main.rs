@@ -3,4 +3,5 @@
 mod annotations;
 mod attachments;
 mod host_ports;
+mod storage;
 mod template_hash;

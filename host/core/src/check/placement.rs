@@ -8,7 +8,9 @@ use super::finding::{Breach, Rule};
 use super::host::{Host, Way};
 use super::ports;
 use super::volumes;
+use crate::labels::{REGION, ZONE};
 use crate::model::{Effect, HostPort, Pod, Taint, first_untolerated};
+use crate::requirement::Operator;
 use crate::snapshot::Snapshot;
 
 /// Weight of taints that only prefer to keep pods away.
@@ -41,6 +43,7 @@ pub(super) fn breaches(
     result.extend(host_ports(pod, host));
     result.extend(attach_limits(snapshot, pod, host));
     result.extend(volume_topology(snapshot, pod, host));
+    result.extend(volume_labels(snapshot, pod, host));
     result
 }
 
@@ -142,6 +145,26 @@ fn volume_topology(snapshot: &Snapshot, pod: &Pod, host: &Host) -> Option<Breach
             Rule::VolumeTopology,
             format!("volume claim {claim} {reason}"),
             "a place from which every volume can be reached",
+        ))
+    })
+}
+
+/// Labels of volumes: a place with a zone or a region is in theirs; one with neither may take any.
+fn volume_labels(snapshot: &Snapshot, pod: &Pod, host: &Host) -> Option<Breach> {
+    volumes::zone_labels(snapshot, pod).find_map(|(claim, labels)| {
+        let unmet = |way: &Way| {
+            let is_somewhere = [ZONE, REGION].into_iter().any(|key| {
+                let value = host.value(way, key);
+                value.is_some_and(|value| value.operator() != Operator::DoesNotExist)
+            });
+            let reason = host.first_unmet(way, labels).filter(|_| is_somewhere)?;
+            Some(with_way(reason, way))
+        };
+        let reason = host.named().find_map(unmet)?;
+        Some(Breach::new(
+            Rule::VolumeTopology,
+            format!("volume of claim {claim} is labelled elsewhere: {reason}"),
+            "zone and region as the labels of every volume say",
         ))
     })
 }

@@ -8,7 +8,9 @@ use super::finding::{Breach, Rule};
 use super::host::Host;
 use crate::ids::ObjectName;
 use crate::labels::HOSTNAME;
-use crate::model::{BindingMode, PackingMode, Pod, StorageClass, VolumeClaim, VolumeKind};
+use crate::model::{
+    BindingMode, PackingMode, Pod, PodVolume, StorageClass, VolumeClaim, VolumeKind,
+};
 use crate::plan::{Plan, PlannedClaim};
 use crate::requirement::Requirements;
 use crate::snapshot::{Guard, Snapshot};
@@ -93,6 +95,23 @@ pub(super) fn alternatives(snapshot: &Snapshot, pod: &Pod) -> Vec<(ObjectName, V
         (!alternatives.is_empty()).then_some((name, alternatives))
     };
     claims(snapshot, pod).filter_map(of_claim).collect()
+}
+
+/// For each volume of a pod with labels of zone or region: its claim, and what the labels say. Claims that were made for the pod
+/// are not looked at.
+pub(super) fn zone_labels<'a>(
+    snapshot: &'a Snapshot,
+    pod: &'a Pod,
+) -> impl Iterator<Item = (ObjectName, &'a Requirements)> {
+    let of_claim = |(volume, (name, claim)): (&PodVolume, (ObjectName, Option<&'a VolumeClaim>))| {
+        let PodVolume::Claim(_) = volume else {
+            return None;
+        };
+        let volume = snapshot.volumes.volumes.get(claim?.volume.as_ref()?)?;
+        (!volume.zone_labels.is_empty()).then_some((name, &volume.zone_labels))
+    };
+    let volumes = pod.spec.volumes.iter();
+    volumes.zip(claims(snapshot, pod)).filter_map(of_claim)
 }
 
 /// Adds a pod's claims to those attached to a node, by driver. Drivers that cannot be told are not counted.

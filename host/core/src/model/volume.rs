@@ -37,23 +37,27 @@ pub struct VolumeClaim {
 }
 
 /// Backing of a persistent volume.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum VolumeKind {
     /// A CSI driver, by name. In-tree kinds that were migrated carry their CSI driver's name.
     Csi(Arc<str>),
     /// A directory or disk of one host: host-name expressions in its affinity are not followed.
     Host,
     /// Anything else, which no attach limit counts.
+    #[default]
     Other,
 }
 
 /// A persistent volume.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PersistentVolume {
     /// Backing of the volume.
     pub kind: VolumeKind,
     /// Where it can be reached: alternatives; empty for anywhere.
     pub affinity: Vec<NodeTerm>,
+    /// Its labels of zone and region, each with the values that it allows: a node that has any such label must have these.
+    #[serde(default, skip_serializing_if = "Requirements::is_empty")]
+    pub zone_labels: Requirements,
     /// `true` if it was asked to go.
     pub deleting: bool,
 }
