@@ -330,11 +330,42 @@ fn volume_already_attached_takes_no_further_slot() {
 }
 
 #[test]
-fn node_above_its_slots_takes_no_pod_at_all() {
+fn node_above_its_slots_takes_pods_that_bring_no_volume() {
     let over = slots(0).bound_volume("data", EBS, &[]);
     let over = over.pod(pod("first").volume("data").on("n1"));
-    let outcome = check(over.pod(pod("plain").cpu(10)));
-    assert_ne!(outcome.place("plain").as_deref(), Some("n1"));
+    let outcome = check(
+        over.bound_volume("logs", EBS, &[])
+            .pod(pod("plain").cpu(10))
+            .pod(pod("shares").cpu(10).volume("data"))
+            .pod(pod("brings").cpu(10).volume("logs")),
+    );
+    assert_eq!(outcome.place("plain").as_deref(), Some("n1"));
+    assert_eq!(outcome.place("shares").as_deref(), Some("n1"));
+    assert_ne!(outcome.place("brings").as_deref(), Some("n1"));
+}
+
+#[test]
+fn volume_that_is_still_attached_takes_a_slot() {
+    let full = slots(1).bound_volume("old", EBS, &[]);
+    let full = full.attached("old", EBS, "n1").bound_volume("data", EBS, &[]);
+    let outcome = check(full.clone().pod(web()));
+    assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1));
+    // Its own volume takes a second slot for as long as no pod uses it.
+    let own = full.clone().pod(pod("web").cpu(100).volume("old"));
+    assert_ne!(check(own).place("web").as_deref(), Some("n1"));
+    let used = full.pod(pod("first").volume("old").on("n1"));
+    let outcome = check(used.pod(pod("second").cpu(10).volume("old")));
+    assert_eq!(outcome.place("second").as_deref(), Some("n1"));
+}
+
+#[test]
+fn attachments_of_another_node_or_driver_take_no_slot() {
+    for (driver, node) in [(EBS, "n2"), ("other.csi", "n1")] {
+        let cluster = slots(1).bound_volume("old", EBS, &[]);
+        let cluster = cluster.attached("old", driver, node);
+        let outcome = check(cluster.bound_volume("data", EBS, &[]).pod(web()));
+        assert_eq!(outcome.place("web").as_deref(), Some("n1"));
+    }
 }
 
 #[test]

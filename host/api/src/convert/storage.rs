@@ -214,6 +214,7 @@ pub(crate) fn attachment(
     let volume = spec.source.persistent_volume_name.as_ref();
     Ok(VolumeAttachment {
         name: interner.text(metadata::name(&written.metadata)?),
+        attacher: interner.text(&spec.attacher),
         node: NodeName::from(interner.text(&spec.node_name)),
         volume: volume.map(|name| interner.text(name)),
     })
@@ -321,7 +322,9 @@ pub(crate) fn csi_node_to_value(name: &NodeName, node: &CsiNode) -> Value {
 pub(crate) fn attachment_to_value(attached: &VolumeAttachment) -> Value {
     let meta = write::metadata(&attached.name, None, Timestamp::default());
     let source = json!({"persistentVolumeName": attached.volume});
-    let spec = json!({"attacher": "", "nodeName": attached.node.as_str(), "source": source});
+    let spec = json!({
+        "attacher": attached.attacher, "nodeName": attached.node.as_str(), "source": source,
+    });
     write::framed(
         Kind::VolumeAttachment,
         Value::Object(meta),

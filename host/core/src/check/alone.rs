@@ -57,6 +57,10 @@ pub(super) fn first_served(snapshot: &Snapshot, shop: &Shop, pod: &Pod) -> Optio
             })
             .collect();
     }
+    for (_, labels) in volumes::zone_labels(snapshot, pod) {
+        let narrow = |node: &Requirements| narrowed(snapshot, node, labels);
+        readings = readings.iter().filter_map(narrow).collect();
+    }
     let alternatives = daemons::alternatives(&pod.spec);
     alternatives.iter().position(|asked| {
         let mut narrowed = readings
@@ -148,6 +152,7 @@ pub(super) fn fits(
         ports: Vec::new(),
         asked: Resources::new(),
         attached: volumes::AttachedClaims::new(),
+        lingering: BTreeMap::new(),
         attach_limits: BTreeMap::new(),
     };
     let way = Way {

@@ -1,5 +1,6 @@
 //! The places of a plan before any pod is put on them: the nodes of the snapshot, then the claims of the plan.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::daemons;
@@ -101,6 +102,7 @@ fn existing(
             .collect(),
         asked: Resources::new(),
         attached,
+        lingering: volumes::lingering(snapshot, node),
         attach_limits: limits
             .map(|limits| limits.limits.clone())
             .unwrap_or_default(),
@@ -171,7 +173,8 @@ fn planned_host(
         ports: Vec::new(),
         asked: Resources::new(),
         attached: AttachedClaims::new(),
-        attach_limits: std::collections::BTreeMap::new(),
+        lingering: BTreeMap::new(),
+        attach_limits: BTreeMap::new(),
     };
     let mut ways = Vec::new();
     let named: Vec<Sold> = claim

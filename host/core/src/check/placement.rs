@@ -1,6 +1,7 @@
 //! The rules of one pod on one node, apart from topology: deletion, taints, labels, free resources, ports, volumes.
 //! Section 18 of the scheduling contract; for a claim, in every way it names.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::daemons;
@@ -109,18 +110,22 @@ fn host_ports(pod: &Pod, host: &Host) -> Option<Breach> {
     Some(Breach::new(Rule::HostPorts, value, "free ports"))
 }
 
+/// Slots of each driver of which the pod brings a volume that no pod there uses yet: one for each volume in use, one for each
+/// that is attached for nothing, even if it is what the pod brings.
 fn attach_limits(snapshot: &Snapshot, pod: &Pod, host: &Host) -> Option<Breach> {
-    if host.attach_limits.is_empty() {
-        return None;
-    }
-    let mut attached = host.attached.clone();
-    volumes::attach(snapshot, pod, &mut attached);
+    let mut own = volumes::AttachedClaims::new();
+    volumes::attach(snapshot, pod, &mut own);
     host.attach_limits.iter().find_map(|(driver, limit)| {
-        let count = attached
-            .get(driver)
-            .map_or(0, std::collections::BTreeSet::len);
-        let limit = usize::try_from(*limit).unwrap_or(usize::MAX);
-        (count > limit).then(|| {
+        let nothing = BTreeSet::new();
+        let there = host.attached.get(driver).unwrap_or(&nothing);
+        let brought = own.get(driver)?.difference(there).count();
+        let volume_of = |claim| snapshot.volumes.claims.get(claim)?.volume.as_ref();
+        let used: BTreeSet<&Arc<str>> = there.iter().filter_map(volume_of).collect();
+        let names = host.lingering.get(driver).into_iter().flatten();
+        let lingering = names.filter(|name| !used.contains(name)).count();
+        let count = there.len() + lingering + brought;
+        let is_beyond = count > usize::try_from(*limit).unwrap_or(usize::MAX);
+        (brought > 0 && is_beyond).then(|| {
             Breach::new(
                 Rule::VolumeLimit,
                 format!("{count} volumes of {driver}"),

@@ -13,7 +13,7 @@ use crate::model::{
 };
 use crate::plan::{Plan, PlannedClaim};
 use crate::requirement::Requirements;
-use crate::snapshot::{Guard, Snapshot};
+use crate::snapshot::{Guard, Snapshot, StateNode};
 
 /// Claims by driver, each counted once however many pods share it.
 pub(super) type AttachedClaims = BTreeMap<Arc<str>, BTreeSet<ObjectName>>;
@@ -128,6 +128,27 @@ pub(super) fn attach(snapshot: &Snapshot, pod: &Pod, attached: &mut AttachedClai
             attached.entry(driver).or_default().insert(name);
         }
     }
+}
+
+/// Names of the volumes that VolumeAttachments hold on a node, by the driver that attaches them.
+pub(super) fn lingering(
+    snapshot: &Snapshot,
+    node: &StateNode,
+) -> BTreeMap<Arc<str>, BTreeSet<Arc<str>>> {
+    let mut result: BTreeMap<Arc<str>, BTreeSet<Arc<str>>> = BTreeMap::new();
+    let Some(node) = &node.node else {
+        return result;
+    };
+    for own in snapshot.attachments.iter().filter(|own| own.node == node.name) {
+        let volume = own.volume.as_ref().filter(|_| !own.attacher.is_empty());
+        let known = volume.and_then(|name| snapshot.volumes.volumes.get(name));
+        let is_csi = known.is_some_and(|known| matches!(known.kind, VolumeKind::Csi(_)));
+        if let Some(name) = volume.filter(|_| is_csi) {
+            let of_driver = result.entry(own.attacher.clone()).or_default();
+            of_driver.insert(Arc::clone(name));
+        }
+    }
+    result
 }
 
 /// A machine to buy, with all its pods on, that in some way it names attaches fewer volumes than they use. Only in pools whose

@@ -98,7 +98,7 @@ macro_rules! kinds {
                 Namespace(Namespace) in namespaces by name: Arc<str>;
                 /// PodDisruptionBudgets.
                 DisruptionBudget(PodDisruptionBudget) in disruption_budgets by name: ObjectName;
-                /// VolumeAttachments, which no snapshot has.
+                /// VolumeAttachments.
                 Attachment(VolumeAttachment) in attachments by name: Arc<str>;
             }
         }

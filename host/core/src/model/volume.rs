@@ -82,11 +82,14 @@ pub struct CsiNode {
     pub limits: BTreeMap<Arc<str>, u32>,
 }
 
-/// A volume attached to a node, or about to be. Only the end of a machine waits for these; no decision reads them.
+/// A volume attached to a node, or about to be. It takes a slot there though no pod of the node uses it any more, and the end of a
+/// machine waits for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VolumeAttachment {
     /// Name of the VolumeAttachment, unique in the cluster.
     pub name: Arc<str>,
+    /// The CSI driver that attaches it.
+    pub attacher: Arc<str>,
     /// Name of the node.
     pub node: NodeName,
     /// Name of the volume; `None` for one that is described in place.

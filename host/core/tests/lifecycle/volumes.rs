@@ -47,6 +47,7 @@ fn draining(pods: &[&str], change: impl Fn(&mut Pod)) -> Scene {
 fn attached(name: &str, volume: Option<&str>) -> VolumeAttachment {
     VolumeAttachment {
         name: name.into(),
+        attacher: "ebs.csi.aws.com".into(),
         node: "n1".into(),
         volume: volume.map(Arc::from),
     }

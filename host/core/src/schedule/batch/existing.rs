@@ -11,7 +11,7 @@ use crate::labels::{self, LabelKey};
 use crate::model::{HostPort, Taint, Toleration, first_untolerated};
 use crate::requirement::{Requirement, Requirements, Undefined};
 use crate::schedule::offers::axes::Axes;
-use crate::schedule::pods::volumes::ClaimsByDriver;
+use crate::schedule::pods::attached::AttachedVolumes;
 use crate::schedule::reading::{NodeKind, NodeKinds, Reading};
 use crate::snapshot::{NodeRemoval, StateNode};
 
@@ -40,8 +40,8 @@ pub(crate) struct Existing {
     pub(crate) free: Vec<Option<Box<[i64]>>>,
     /// Ports taken per row.
     pub(crate) ports: Vec<Vec<HostPort>>,
-    /// Volumes attached per row, by driver; only where a limit counts them.
-    pub(crate) attached: BTreeMap<usize, ClaimsByDriver>,
+    /// Volumes per row; only where a limit counts them.
+    pub(crate) attached: BTreeMap<usize, AttachedVolumes>,
     signatures: Vec<NodeSignature>,
     signature_of: Vec<usize>,
 }
