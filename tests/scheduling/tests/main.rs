@@ -8,6 +8,7 @@ mod checked;
 mod claims;
 mod claims_in_flight;
 mod classes;
+mod csi;
 mod daemons;
 mod daemons_as_pods;
 mod default_spread;

@@ -9,6 +9,7 @@ mod amounts;
 pub(crate) mod buffer;
 pub(crate) mod claim;
 mod condition;
+pub(crate) mod csi;
 mod daemon;
 mod label;
 mod metadata;

@@ -1,16 +1,16 @@
-//! Volumes: claims, volumes, classes, attach limits and attachments. In-tree drivers appear under the names of their CSI successors.
+//! Volumes: claims, volumes and classes. In-tree drivers appear under the names of their CSI successors.
 
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as k8s;
 use k8s_openapi::api::storage::v1 as storage;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use plimsoll_core::ids::{NodeName, ObjectName};
+use plimsoll_core::ids::ObjectName;
 use plimsoll_core::labels::{LabelKey, REGION, ZONE};
 use plimsoll_core::model::{
-    BindingMode, CsiNode, PersistentVolume, StorageClass, VolumeAttachment, VolumeClaim,
-    VolumeKind, VolumePart,
+    BindingMode, PersistentVolume, StorageClass, VolumeClaim, VolumeKind, VolumePart,
 };
+use plimsoll_core::quantity;
 use plimsoll_core::requirement::{Requirement, Requirements};
 use plimsoll_core::time::Timestamp;
 use serde_json::{Map, Value, json};
@@ -69,12 +69,22 @@ pub(crate) fn volume_claim(
         bound: metadata::annotation(metadata, keys::BIND_COMPLETED).is_some(),
         lost: phase == Some("Lost"),
         deleting: metadata.deletion_timestamp.is_some(),
+        size: asked_size(spec)?,
         single_pod: spec
             .and_then(|spec| spec.access_modes.as_ref())
             .is_some_and(|modes| modes.iter().any(|mode| mode == ONE_POD)),
     };
     let name = metadata::object_name(metadata, interner)?;
     Ok(VolumePart::Claim(name, claim))
+}
+
+/// Bytes that a claim asks for, up to the next whole one.
+fn asked_size(spec: Option<&k8s::PersistentVolumeClaimSpec>) -> Result<Option<i64>, FieldError> {
+    let requests = spec.and_then(|spec| spec.resources.as_ref()?.requests.as_ref());
+    let asked = requests.and_then(|requests| requests.get("storage"));
+    let size = asked.map(|asked| quantity::parse_units(&asked.0)).transpose();
+    let size = size.map_err(FieldError::from);
+    size.within("spec.resources.requests.storage")
 }
 
 /// A volume, by its name.
@@ -185,41 +195,6 @@ fn topology(term: &k8s::TopologySelectorTerm, interner: &mut Interner) -> Requir
         .collect()
 }
 
-/// Attach limits of a node, by its name.
-pub(crate) fn csi_node(
-    written: &storage::CSINode,
-    interner: &mut Interner,
-) -> Result<VolumePart, FieldError> {
-    let mut result = CsiNode::default();
-    for (at, driver) in written.spec.drivers.iter().enumerate() {
-        let Some(count) = driver.allocatable.as_ref().and_then(|room| room.count) else {
-            continue;
-        };
-        let limit = u32::try_from(count).map_err(|_| {
-            FieldError::unexpected("count", count, "a number of at least 0")
-                .within(format_args!("spec.drivers[{at}].allocatable"))
-        })?;
-        result.limits.insert(interner.text(&driver.name), limit);
-    }
-    let name = NodeName::from(interner.text(metadata::name(&written.metadata)?));
-    Ok(VolumePart::Node(name, result))
-}
-
-/// A volume that is attached to a node, or about to be.
-pub(crate) fn attachment(
-    written: &storage::VolumeAttachment,
-    interner: &mut Interner,
-) -> Result<VolumeAttachment, FieldError> {
-    let spec = &written.spec;
-    let volume = spec.source.persistent_volume_name.as_ref();
-    Ok(VolumeAttachment {
-        name: interner.text(metadata::name(&written.metadata)?),
-        attacher: interner.text(&spec.attacher),
-        node: NodeName::from(interner.text(&spec.node_name)),
-        volume: volume.map(|name| interner.text(name)),
-    })
-}
-
 /// A class as it is written.
 pub(crate) fn class_to_value(name: &Arc<str>, class: &StorageClass) -> Value {
     let since = class
@@ -298,38 +273,16 @@ pub(crate) fn claim_to_value(name: &ObjectName, claim: &VolumeClaim) -> Value {
     let mut spec = Map::new();
     spec.insert("storageClassName".to_owned(), json!(claim.class));
     spec.insert("volumeName".to_owned(), json!(claim.volume));
+    if let Some(size) = claim.size {
+        let requests = json!({"storage": size.to_string()});
+        spec.insert("resources".to_owned(), json!({"requests": requests}));
+    }
     if claim.single_pod {
         spec.insert("accessModes".to_owned(), json!([ONE_POD]));
     }
     let phase = if claim.lost { "Lost" } else { "Bound" };
     let fields = json!({"spec": spec, "status": {"phase": phase}});
     write::framed(Kind::PersistentVolumeClaim, Value::Object(meta), fields)
-}
-
-/// Attach limits as they are written.
-pub(crate) fn csi_node_to_value(name: &NodeName, node: &CsiNode) -> Value {
-    let meta = write::metadata(name.as_str(), None, Timestamp::default());
-    let driver = |(name, count): (&Arc<str>, &u32)| json!({"name": name, "nodeID": "", "allocatable": {"count": count}});
-    let drivers: Vec<Value> = node.limits.iter().map(driver).collect();
-    write::framed(
-        Kind::CsiNode,
-        Value::Object(meta),
-        json!({"spec": {"drivers": drivers}}),
-    )
-}
-
-/// An attachment as it is written.
-pub(crate) fn attachment_to_value(attached: &VolumeAttachment) -> Value {
-    let meta = write::metadata(&attached.name, None, Timestamp::default());
-    let source = json!({"persistentVolumeName": attached.volume});
-    let spec = json!({
-        "attacher": attached.attacher, "nodeName": attached.node.as_str(), "source": source,
-    });
-    write::framed(
-        Kind::VolumeAttachment,
-        Value::Object(meta),
-        json!({"spec": spec}),
-    )
 }
 
 /// Marks what was asked to go; when is not kept.

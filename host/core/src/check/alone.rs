@@ -145,6 +145,7 @@ pub(super) fn fits(
     }
     let host = Host {
         place: Place::Node(String::new()),
+        row: None,
         is_deleting: false,
         taints: shop.pool.taints.clone(),
         node: node.clone(),

@@ -87,6 +87,8 @@ pub(super) struct Way {
 #[derive(Clone, Debug)]
 pub(super) struct Host {
     pub(super) place: Place,
+    /// Row among the nodes of the snapshot; `None` for one to buy.
+    pub(super) row: Option<usize>,
     /// `true` if it takes pods at all.
     pub(super) is_deleting: bool,
     pub(super) taints: Vec<Taint>,

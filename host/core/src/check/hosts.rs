@@ -30,9 +30,12 @@ impl Hosts {
         claims: &[PlannedClaim],
     ) -> Self {
         let bound = snapshot.pods_by_node();
-        let nodes = snapshot.nodes.iter().zip(&bound);
+        let nodes = snapshot.nodes.iter().zip(&bound).enumerate();
         let mut all: Vec<Host> = nodes
-            .map(|(node, bound)| existing(snapshot, listings, node, bound))
+            .map(|(row, (node, bound))| Host {
+                row: Some(row),
+                ..existing(snapshot, listings, node, bound)
+            })
             .collect();
         let planned = claims.iter().enumerate();
         all.extend(planned.map(|(row, claim)| planned_host(snapshot, listings, row, claim)));
@@ -93,6 +96,7 @@ fn existing(
         .and_then(|node| snapshot.volumes.nodes.get(&node.name));
     let mut host = Host {
         place: Place::Node(node.name().to_owned()),
+        row: None,
         is_deleting: node.is_deleting(),
         taints: node.taints(),
         node: labels_of(node),
@@ -166,6 +170,7 @@ fn planned_host(
             row,
             pool: claim.pool.clone(),
         },
+        row: None,
         is_deleting: false,
         taints: claim.taints.clone(),
         node,

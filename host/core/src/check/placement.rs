@@ -45,6 +45,7 @@ pub(super) fn breaches(
     result.extend(attach_limits(snapshot, pod, host));
     result.extend(volume_topology(snapshot, pod, host));
     result.extend(volume_labels(snapshot, pod, host));
+    result.extend(needs(snapshot, pod, host));
     result
 }
 
@@ -172,6 +173,14 @@ fn volume_labels(snapshot: &Snapshot, pod: &Pod, host: &Host) -> Option<Breach> 
             "zone and region as the labels of every volume say",
         ))
     })
+}
+
+/// Drivers on a node there is; one to buy gets its own.
+fn needs(snapshot: &Snapshot, pod: &Pod, host: &Host) -> Option<Breach> {
+    let node = &snapshot.nodes[host.row?];
+    let driver = volumes::missing_driver(snapshot, node, pod)?;
+    let value = format!("CSI driver {driver} does not run there");
+    Some(Breach::new(Rule::NodeNeeds, value, "every driver that must run"))
 }
 
 /// Puts a pod on a place: what it asks for, its ports and its volumes are taken from then on.

@@ -59,8 +59,8 @@ pub use taint::{
 };
 pub use template::{TemplateField, WrittenTemplate};
 pub use volume::{
-    BindingMode, CsiNode, PersistentVolume, StorageClass, VolumeAttachment, VolumeClaim,
-    VolumeKind, VolumePart, Volumes,
+    BindingMode, CsiDriver, CsiNode, PersistentVolume, StorageCapacity, StorageClass,
+    VolumeAttachment, VolumeClaim, VolumeKind, VolumePart, Volumes,
 };
 pub use workload::{
     DaemonSet, DisruptionLimit, Namespace, PodDisruptionBudget, Replicated, Service, WorkloadKind,

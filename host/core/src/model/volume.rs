@@ -1,6 +1,6 @@
 //! Persistent volumes as far as they decide where a pod may run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,9 @@ pub struct VolumeClaim {
     pub lost: bool,
     /// `true` if it was asked to go.
     pub deleting: bool,
+    /// Bytes that it asks for; `None` where it does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<i64>,
     /// `true` if one pod at a time may use it (`ReadWriteOncePod`), whatever node it is on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub single_pod: bool,
@@ -75,11 +78,41 @@ pub struct StorageClass {
     pub default_since: Option<i64>,
 }
 
-/// How many volumes of each CSI driver a node can attach; a driver that is absent is unlimited.
+/// CSI drivers that run on a node, and how many volumes of each it can attach.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CsiNode {
     /// Limits by driver.
     pub limits: BTreeMap<Arc<str>, u32>,
+    /// Drivers that are there and attach any number.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub unlimited: BTreeSet<Arc<str>>,
+}
+
+impl CsiNode {
+    /// `true` if a driver runs on the node.
+    pub fn has(&self, driver: &str) -> bool {
+        self.limits.contains_key(driver) || self.unlimited.contains(driver)
+    }
+}
+
+/// What a CSI driver asks of the scheduler.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CsiDriver {
+    /// `true` if a volume is made only where a [`StorageCapacity`] has room for it (`storageCapacity`).
+    pub tells_capacity: bool,
+    /// `true` if pods with its volumes go only to nodes where it runs (`preventPodSchedulingIfMissing`).
+    pub must_run: bool,
+}
+
+/// Room for new volumes of a class that some nodes can reach.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StorageCapacity {
+    /// The class.
+    pub class: Arc<str>,
+    /// Labels of the nodes that reach it; `None` for no node.
+    pub topology: Option<Requirements>,
+    /// Bytes of the largest volume that can be made: `maximumVolumeSize`, or all of `capacity`; `None` where nothing is known.
+    pub largest: Option<i64>,
 }
 
 /// A volume attached to a node, or about to be. It takes a slot there though no pod of the node uses it any more, and the end of a
@@ -106,8 +139,14 @@ pub struct Volumes {
     pub volumes: BTreeMap<Arc<str>, PersistentVolume>,
     /// Classes.
     pub classes: BTreeMap<Arc<str>, StorageClass>,
-    /// Attach limits by node.
+    /// Drivers and their attach limits by node.
     pub nodes: BTreeMap<NodeName, CsiNode>,
+    /// CSI drivers by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub drivers: BTreeMap<Arc<str>, CsiDriver>,
+    /// Room for new volumes.
+    #[serde(default, with = "pairs", skip_serializing_if = "BTreeMap::is_empty")]
+    pub capacities: BTreeMap<ObjectName, StorageCapacity>,
 }
 
 /// An object of one of the kinds that [`Volumes`] is made of, with its name.
@@ -119,8 +158,12 @@ pub enum VolumePart {
     Volume(Arc<str>, PersistentVolume),
     /// A class.
     Class(Arc<str>, StorageClass),
-    /// Attach limits of a node.
+    /// Drivers of a node.
     Node(NodeName, CsiNode),
+    /// A driver.
+    Driver(Arc<str>, CsiDriver),
+    /// Room for new volumes.
+    Capacity(ObjectName, StorageCapacity),
 }
 
 impl Volumes {
@@ -131,6 +174,8 @@ impl Volumes {
             VolumePart::Volume(name, volume) => drop(self.volumes.insert(name, volume)),
             VolumePart::Class(name, class) => drop(self.classes.insert(name, class)),
             VolumePart::Node(name, node) => drop(self.nodes.insert(name, node)),
+            VolumePart::Driver(name, driver) => drop(self.drivers.insert(name, driver)),
+            VolumePart::Capacity(name, room) => drop(self.capacities.insert(name, room)),
         }
     }
 
@@ -141,20 +186,26 @@ impl Volumes {
             VolumePart::Volume(name, _) => drop(self.volumes.remove(name)),
             VolumePart::Class(name, _) => drop(self.classes.remove(name)),
             VolumePart::Node(name, _) => drop(self.nodes.remove(name)),
+            VolumePart::Driver(name, _) => drop(self.drivers.remove(name)),
+            VolumePart::Capacity(name, _) => drop(self.capacities.remove(name)),
         }
     }
 
-    /// Every part: classes, volumes, claims, attach limits, each by name.
+    /// Every part: classes, volumes, claims, drivers of nodes, drivers, capacities, each by name.
     pub fn parts(&self) -> impl Iterator<Item = VolumePart> {
         let classes = self.classes.iter();
         let volumes = self.volumes.iter();
         let claims = self.claims.iter();
         let nodes = self.nodes.iter();
+        let drivers = self.drivers.iter();
+        let rooms = self.capacities.iter();
         std::iter::empty()
             .chain(classes.map(|(name, class)| VolumePart::Class(name.clone(), class.clone())))
             .chain(volumes.map(|(name, volume)| VolumePart::Volume(name.clone(), volume.clone())))
             .chain(claims.map(|(name, claim)| VolumePart::Claim(name.clone(), claim.clone())))
             .chain(nodes.map(|(name, node)| VolumePart::Node(name.clone(), node.clone())))
+            .chain(drivers.map(|(name, driver)| VolumePart::Driver(name.clone(), *driver)))
+            .chain(rooms.map(|(name, room)| VolumePart::Capacity(name.clone(), room.clone())))
     }
 }
 

@@ -25,11 +25,13 @@ use crate::resource::{to_object, version};
 /// Kinds that daemon sets are made of.
 const DAEMONS: [Kind; 2] = [Kind::DaemonSet, Kind::Pod];
 /// Kinds that volumes are made of.
-const VOLUMES: [Kind; 4] = [
+const VOLUMES: [Kind; 6] = [
     Kind::PersistentVolumeClaim,
     Kind::PersistentVolume,
     Kind::StorageClass,
     Kind::CsiNode,
+    Kind::CsiDriver,
+    Kind::StorageCapacity,
 ];
 
 /// Namespace and name; the namespace of what lives in none is empty.

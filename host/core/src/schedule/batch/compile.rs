@@ -28,6 +28,7 @@ use crate::schedule::offers::templates::{Template, templates};
 use crate::schedule::offers::unused::unused_notes;
 use crate::schedule::pods::eligible::{Eligible, queue_order, waiting};
 use crate::schedule::pods::relax::{Wishes, steps};
+use crate::schedule::pods::needs::NodeNeeds;
 use crate::schedule::pods::volumes;
 use crate::schedule::prices::sale::{Offers, Sale};
 use crate::schedule::reading::Reading;
@@ -142,6 +143,7 @@ struct PodGroupKey {
     inverse: Vec<usize>,
     selected: Vec<usize>,
     alternatives: Vec<Requirements>,
+    needs: NodeNeeds,
 }
 
 /// Compiles a snapshot for the pods that wait in it, those of deleting nodes among them.
@@ -351,6 +353,7 @@ fn group_keys(
             inverse,
             selected,
             alternatives,
+            needs: NodeNeeds::of(pod, &snapshot.volumes),
         };
         let number = *numbers.entry(key).or_insert(next);
         known.insert(here, number);
@@ -458,5 +461,6 @@ fn pod_group(
         selected: key.selected,
         inverse: key.inverse,
         alternatives: key.alternatives,
+        needs: key.needs,
     }
 }

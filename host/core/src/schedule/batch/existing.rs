@@ -13,7 +13,8 @@ use crate::requirement::{Requirement, Requirements, Undefined};
 use crate::schedule::offers::axes::Axes;
 use crate::schedule::pods::attached::AttachedVolumes;
 use crate::schedule::reading::{NodeKind, NodeKinds, Reading};
-use crate::snapshot::{NodeRemoval, StateNode};
+use crate::schedule::pods::needs::NodeNeeds;
+use crate::snapshot::{NodeRemoval, Snapshot, StateNode};
 
 /// Nodes that look the same to every pod of the batch: same taints, same values of the labels that pods ask for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +32,8 @@ pub(crate) struct NodeRequest<'a> {
     pub(crate) volumes: &'a Requirements,
     /// Tolerations of the pod.
     pub(crate) tolerations: &'a [Toleration],
+    /// What else it needs.
+    pub(crate) needs: &'a NodeNeeds,
 }
 
 /// The existing nodes of a snapshot, by row.
@@ -109,8 +112,8 @@ impl Existing {
         self.signature_of = (0..self.signatures.len()).collect();
     }
 
-    /// Rows of nodes that labels and taints open to a pod, in the order in which they are tried.
-    pub(crate) fn open_to(&self, asked: NodeRequest<'_>) -> Vec<usize> {
+    /// Rows of the snapshot's nodes that are open to a pod, room apart, in the order in which they are tried.
+    pub(crate) fn open_to(&self, snapshot: &Snapshot, asked: NodeRequest<'_>) -> Vec<usize> {
         let opens = |signature: &NodeSignature| {
             first_untolerated(&signature.taints, asked.tolerations).is_none()
                 && signature
@@ -125,6 +128,7 @@ impl Existing {
         let open: Vec<bool> = self.signatures.iter().map(opens).collect();
         (0..self.free.len())
             .filter(|row| open[self.signature_of[*row]] && self.free[*row].is_some())
+            .filter(|row| asked.needs.are_met_by(&snapshot.nodes[*row], snapshot))
             .collect()
     }
 }

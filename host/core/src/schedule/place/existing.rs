@@ -179,11 +179,14 @@ impl Placer<'_, '_> {
         known.resize(seeker.group.alternatives.len(), None);
         known[alternative].take().unwrap_or_else(|| {
             let held = &seeker.group.levels[seeker.level];
-            let rows = self.compiled.existing.open_to(NodeRequest {
+            let asked = NodeRequest {
                 requirements: &held.requirements,
                 volumes: &seeker.group.alternatives[alternative],
                 tolerations: &held.tolerations,
-            });
+                needs: &seeker.group.needs,
+            };
+            let existing = &self.compiled.existing;
+            let rows = existing.open_to(self.compiled.snapshot, asked);
             rows.into_iter().collect()
         })
     }

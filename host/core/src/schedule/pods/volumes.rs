@@ -1,12 +1,14 @@
 //! Constraints that a pod's volumes put on its node.
 //!
-//! Each volume gives alternatives (an OR of requirement sets), by its affinity and by its labels of zone and region; across
+//! Each volume gives alternatives (an OR of requirement sets), by its affinity, its labels of zone and region, and
+//! the room that its driver tells of; across
 //! volumes they are combined pairwise, keeping pairs that
 //! agree. They narrow the node a pod is tried on, never the pod itself, so that spread still sees the pod as unrestricted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::capacity;
 use crate::ids::ObjectName;
 use crate::labels::{self, LabelKey};
 use crate::model::{BindingMode, Pod, PodVolume, StorageClass, VolumeClaim, VolumeKind, Volumes};
@@ -52,7 +54,12 @@ fn claim_problem(name: &ObjectName, claim: &VolumeClaim, volumes: &Volumes) -> O
         Some((class, Some(found))) if found.binding == BindingMode::Immediate => Some(format!(
             "volume claim {name} is not bound although storage class {class} binds at once"
         )),
-        Some(_) => None,
+        Some((class, Some(_))) => {
+            let is_full = capacity::nodes_with_room(claim, class, volumes).is_some_and(|rooms| rooms.is_empty());
+            is_full.then(|| format!(
+                "no CSIStorageCapacity of storage class {class} has room for volume claim {name}"
+            ))
+        }
     }
 }
 
@@ -114,6 +121,9 @@ fn factors(pod: &Pod, volumes: &Volumes) -> Vec<Vec<Requirements>> {
             continue;
         };
         result.push(alternatives_of(claim, volumes));
+        if let Some((class, Some(_))) = class_of(claim, volumes) {
+            result.extend(capacity::nodes_with_room(claim, class, volumes));
+        }
         // Labels of a volume whose claim was made for one pod are not looked at, as the scheduler does not.
         if matches!(volume, PodVolume::Claim(_)) {
             result.extend(by_labels(claim, volumes));
