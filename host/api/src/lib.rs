@@ -22,7 +22,7 @@ pub mod write;
 
 pub use error::{FieldError, FieldProblem};
 pub use failed_request::FailedRequest;
-pub use intern::Interner;
+pub use intern::{Interner, ResizeRule};
 pub use object::{Kind, Object, ObjectKey};
 pub use read::{ReadError, read};
 pub use validate::{Finding, Severity, kubelet_expressions, kubelet_faults, validate};

@@ -3,5 +3,6 @@
 mod annotations;
 mod attachments;
 mod host_ports;
+mod resizes;
 mod storage;
 mod template_hash;

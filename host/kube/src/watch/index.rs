@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use kube::ResourceExt;
 use kube::core::DynamicObject;
-use plimsoll_api::{Interner, Kind, Object, ReadError};
+use plimsoll_api::{Interner, Kind, Object, ReadError, ResizeRule};
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::{ObjectName, Uid};
 use plimsoll_core::model;
@@ -82,6 +82,13 @@ impl Index {
             unlisted: kinds.iter().copied().collect(),
             ..Self::default()
         }
+    }
+
+    /// The same, with pods that are being resized counted as the scheduler counts them.
+    #[must_use]
+    pub fn counting_resizes(mut self, rule: ResizeRule) -> Self {
+        self.interner.resizes = rule;
+        self
     }
 
     /// Takes in one event.
