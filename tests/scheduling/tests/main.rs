@@ -13,6 +13,7 @@ mod daemons;
 mod daemons_as_pods;
 mod default_spread;
 mod existing_nodes;
+mod features;
 mod general;
 mod guards;
 mod instance_selection;

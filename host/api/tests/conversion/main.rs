@@ -2,6 +2,7 @@
 
 mod annotations;
 mod attachments;
+mod features;
 mod host_ports;
 mod resizes;
 mod storage;

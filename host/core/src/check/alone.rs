@@ -8,7 +8,7 @@ use super::daemons;
 use super::finding::Place;
 use super::host::{Host, Sold, Way};
 use super::market::Shop;
-use super::volumes;
+use super::{features, volumes};
 use crate::catalogue::{CapacityType, InstanceType};
 use crate::labels::LabelKey;
 use crate::model::{HostPort, Pod, WhenUnsatisfiable, first_untolerated};
@@ -44,6 +44,9 @@ pub(super) fn serves(snapshot: &Snapshot, shop: &Shop, pod: &Pod) -> bool {
 /// The first of a pod's required alternatives under which [`serves`] is true.
 pub(super) fn first_served(snapshot: &Snapshot, shop: &Shop, pod: &Pod) -> Option<usize> {
     if first_untolerated(&shop.pool.taints, &pod.spec.tolerations).is_some() {
+        return None;
+    }
+    if features::missing_in_pool(snapshot, &shop.pool.name, pod).is_some() {
         return None;
     }
     let mut readings = vec![shop.node.clone()];

@@ -33,7 +33,7 @@ pub enum Rule {
     VolumeLimit,
     /// A volume claim that one pod at a time may use has no other.
     OnePodVolume,
-    /// A node runs the CSI drivers that its pods cannot do without.
+    /// A node runs the CSI drivers, and declares the features, that its pods cannot do without.
     NodeNeeds,
     /// A machine to buy attaches what its pods use, unless the plan says that this guard yields.
     AttachSlots,

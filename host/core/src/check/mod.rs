@@ -22,6 +22,7 @@ mod claims;
 mod cost;
 mod daemons;
 mod entry;
+mod features;
 mod finding;
 mod guards;
 mod host;

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::daemons;
-use super::finding::{Breach, Rule};
+use super::features;
+use super::finding::{Breach, Place, Rule};
 use super::host::{Host, Way};
 use super::ports;
 use super::volumes;
@@ -175,12 +176,25 @@ fn volume_labels(snapshot: &Snapshot, pod: &Pod, host: &Host) -> Option<Breach> 
     })
 }
 
-/// Drivers on a node there is; one to buy gets its own.
+/// Drivers on a node there is, where one to buy gets its own; and features of either.
 fn needs(snapshot: &Snapshot, pod: &Pod, host: &Host) -> Option<Breach> {
-    let node = &snapshot.nodes[host.row?];
-    let driver = volumes::missing_driver(snapshot, node, pod)?;
-    let value = format!("CSI driver {driver} does not run there");
-    Some(Breach::new(Rule::NodeNeeds, value, "every driver that must run"))
+    let row = host.row.map(|row| &snapshot.nodes[row]);
+    if let Some(driver) = row.and_then(|row| volumes::missing_driver(snapshot, row, pod)) {
+        let value = format!("CSI driver {driver} does not run there");
+        return Some(Breach::new(Rule::NodeNeeds, value, "every driver that must run"));
+    }
+    let pool = match (&host.place, row) {
+        (Place::Claim { pool, .. }, _) => Some(pool.clone()),
+        (_, Some(row)) => row.pool(),
+        _ => None,
+    };
+    let complete = row.filter(|row| row.is_initialized());
+    let feature = match complete.and_then(|row| row.node.as_ref()) {
+        Some(node) => features::missing(node, pod)?,
+        None => features::missing_in_pool(snapshot, &pool?, pod)?,
+    };
+    let value = format!("feature {feature} is not declared");
+    Some(Breach::new(Rule::NodeNeeds, value, "every feature that it needs"))
 }
 
 /// Puts a pod on a place: what it asks for, its ports and its volumes are taken from then on.

@@ -149,6 +149,9 @@ pub struct PodSpec {
     pub host_network: bool,
     /// Volumes that resolve to a claim.
     pub volumes: Vec<PodVolume>,
+    /// Features of the kubelet that its node must declare, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub features: Vec<Arc<str>>,
     /// `true` if it asks for devices through dynamic resource allocation.
     pub dynamic_resources: bool,
     /// `spec.priority`; 0 when absent.

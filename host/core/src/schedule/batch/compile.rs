@@ -417,6 +417,11 @@ fn pod_group(
 ) -> PodGroup {
     let request = axes.vector(&shape.spec.requests);
     let free_ports = rows.without_port_conflict(&shape.spec.host_ports);
+    let refusing = (0..templates.len()).filter(|number| {
+        let pool = &templates[*number].pool.name;
+        key.needs.refused_by(pool, snapshot).is_some()
+    });
+    let refusing: Vec<usize> = refusing.collect();
     let levels = wishes
         .iter()
         .zip(&key.owned)
@@ -427,6 +432,9 @@ fn pod_group(
             base.keep(&rows.tolerated(templates, &tolerations));
             if let Some(free) = &free_ports {
                 base.keep(free);
+            }
+            for number in &refusing {
+                base.drop_all(&rows.of_template[*number]);
             }
             let daemons = model.heed_daemons(&owned.groups, &key.selected, &mut base);
             let of_alternative = |volumes: &Requirements| {
