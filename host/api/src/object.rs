@@ -6,7 +6,9 @@ use std::sync::Arc;
 use plimsoll_core::model::{self, VolumePart};
 use serde_json::Value;
 
-use crate::convert::{buffer, claim, csi, node, overlay, pod, pool, storage, workload};
+use crate::convert::{
+    buffer, claim, csi, device_class, node, overlay, pod, pool, storage, workload,
+};
 use crate::read::{ReadError, Reading};
 
 /// Where objects of a kind live.
@@ -109,6 +111,8 @@ kinds! {
     StorageCapacity: "storage.k8s.io", "v1", "CSIStorageCapacity", "csistoragecapacities", Namespaced, part csi::storage_capacity;
     /// `storage.k8s.io/v1 VolumeAttachment`.
     VolumeAttachment: "storage.k8s.io", "v1", "VolumeAttachment", "volumeattachments", ClusterWide, whole csi::attachment;
+    /// `resource.k8s.io/v1 DeviceClass`.
+    DeviceClass: "resource.k8s.io", "v1", "DeviceClass", "deviceclasses", ClusterWide, whole device_class::device_class;
     /// `karpenter.sh/v1 NodePool`.
     NodePool: "karpenter.sh", "v1", "NodePool", "nodepools", ClusterWide, whole pool::node_pool;
     /// `karpenter.sh/v1 NodeClaim`.
@@ -215,6 +219,7 @@ impl Object {
                 model::Object::Workload(replicated) => workload::replicated_to_value(replicated),
                 model::Object::DaemonSet(set) => workload::daemon_set_to_value(set),
                 model::Object::DisruptionBudget(budget) => workload::budget_to_value(budget),
+                model::Object::DeviceClass(class) => device_class::to_value(class),
                 model::Object::Attachment(attached) => csi::attachment_to_value(attached),
                 model::Object::Volumes(_) => Value::Null,
             },

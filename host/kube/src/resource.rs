@@ -83,6 +83,8 @@ pub async fn check_served(client: &Client, kinds: &[Kind]) -> Result<(), CheckEr
 pub struct SchedulerRules {
     /// `true` if it honours nominations that others write: from Kubernetes 1.35 on.
     pub nominations: bool,
+    /// `true` if the API server serves DeviceClasses: from Kubernetes 1.34 on.
+    pub device_classes: bool,
     /// The amount that it counts of pods that are being resized.
     pub resizes: ResizeRule,
 }
@@ -105,6 +107,7 @@ pub async fn scheduler_rules(client: &Client) -> Result<SchedulerRules, kube::Er
     };
     Ok(SchedulerRules {
         nominations,
+        device_classes: is_at_least(&version.major, &version.minor, (1, 34)),
         resizes,
     })
 }

@@ -2,7 +2,7 @@
 //! reads.
 //!
 //! A name becomes another one wherever it stands for an object, the same everywhere, so that owners, bound pods, claims and selectors of
-//! namespaces still find each other. Names of pools, classes, storage classes and drivers stay, since policies, labels and volumes speak of them; labels
+//! namespaces still find each other. Names of pools, classes of all kinds and drivers stay, since policies, labels and volumes speak of them; labels
 //! stay, since decisions hang on them.
 
 use std::collections::BTreeMap;
@@ -13,12 +13,13 @@ use serde_json::Value;
 /// Namespaces that every cluster has.
 const COMMON: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
 /// Kinds whose names stay.
-const NAMED: [Kind; 5] = [
+const NAMED: [Kind; 6] = [
     Kind::NodePool,
     Kind::NodeClaim,
     Kind::NodeOverlay,
     Kind::StorageClass,
     Kind::CsiDriver,
+    Kind::DeviceClass,
 ];
 const HOSTNAME: &str = "kubernetes.io/hostname";
 /// The label by which a namespace says its name.
@@ -98,8 +99,12 @@ impl Names {
                 }
                 for (key, value) in fields {
                     match key.as_str() {
-                        "nodeName" | "nominatedNodeName" | "claimName" | "volumeName"
-                        | "persistentVolumeName" | HOSTNAME => replace(&self.objects, value),
+                        "nodeName"
+                        | "nominatedNodeName"
+                        | "claimName"
+                        | "volumeName"
+                        | "persistentVolumeName"
+                        | HOSTNAME => replace(&self.objects, value),
                         "namespace" | NAMESPACE => replace(&self.namespaces, value),
                         "namespaces" => each(value, |one| replace(&self.namespaces, one)),
                         "ownerReferences" => each(value, |owner| {
@@ -233,7 +238,10 @@ mod tests {
             json!({"karpenter.sh/do-not-disrupt": "true"})
         );
         let attached = &items[6]["spec"];
-        assert_eq!(attached["source"]["persistentVolumeName"], items[5]["metadata"]["name"]);
+        assert_eq!(
+            attached["source"]["persistentVolumeName"],
+            items[5]["metadata"]["name"]
+        );
         assert_eq!(&attached["nodeName"], node);
         assert_eq!(attached["attacher"], items[7]["metadata"]["name"]);
         assert_eq!(items[8]["metadata"]["name"], "checkout");

@@ -48,13 +48,22 @@ fn no_node_is_bought_for_a_volume_that_finds_no_room() {
     let small = telling().with_volumes(room("a", 9, ZONE, &[ZONE_1]));
     let other = telling().with_volumes(|volumes| {
         room("a", 99, ZONE, &[ZONE_1])(volumes);
-        volumes.capacities.values_mut().for_each(|own| own.class = "slow".into());
+        volumes
+            .capacities
+            .values_mut()
+            .for_each(|own| own.class = "slow".into());
     });
     for cluster in [telling(), small, other] {
         let outcome = check(cluster.node(node("n1").zone(ZONE_1)).pod(web()));
-        assert_eq!((outcome.waiting(), outcome.bought()), (vec!["web".to_owned()], 0));
+        assert_eq!(
+            (outcome.waiting(), outcome.bought()),
+            (vec!["web".to_owned()], 0)
+        );
         let words = outcome.reason("web");
-        assert!(words.contains("CSIStorageCapacity") && words.contains("fast"), "{words}");
+        assert!(
+            words.contains("CSIStorageCapacity") && words.contains("fast"),
+            "{words}"
+        );
     }
 }
 
@@ -85,7 +94,10 @@ fn room_on_disks_of_nodes_is_reached_by_those_nodes_alone() {
 fn room_does_not_matter_to_claims_that_need_none() {
     let bound = telling().bound_volume("data", LOCAL, &[]);
     let sizeless = telling().with_volumes(|volumes| {
-        volumes.claims.values_mut().for_each(|claim| claim.size = None);
+        volumes
+            .claims
+            .values_mut()
+            .for_each(|claim| claim.size = None);
     });
     let silent = telling().with_volumes(|volumes| {
         let drivers = volumes.drivers.values_mut();

@@ -35,9 +35,15 @@ fn node_that_does_not_declare_a_feature_is_no_place() {
 fn no_node_is_bought_in_a_pool_whose_youngest_does_not_declare_it() {
     let cluster = || market().node(declaring("n1", &[], 20).managed("general"));
     let outcome = check(cluster().pod(web()));
-    assert_eq!((outcome.waiting(), outcome.bought()), (vec!["web".to_owned()], 0));
+    assert_eq!(
+        (outcome.waiting(), outcome.bought()),
+        (vec!["web".to_owned()], 0)
+    );
     let words = outcome.reason("web");
-    assert!(words.contains("n1") && words.contains(RESTART_ALL), "{words}");
+    assert!(
+        words.contains("n1") && words.contains(RESTART_ALL),
+        "{words}"
+    );
     let older = declaring("n0", &[RESTART_ALL], 10).managed("general");
     assert_eq!(check(cluster().node(older).pod(web())).unplaced(), 1);
     let younger = declaring("n2", &[RESTART_ALL], 30).managed("general");

@@ -12,6 +12,7 @@ mod csi;
 mod daemons;
 mod daemons_as_pods;
 mod default_spread;
+mod devices;
 mod existing_nodes;
 mod features;
 mod general;

@@ -31,10 +31,16 @@ fn claim_in_use_keeps_another_pod_waiting_and_nothing_is_bought() {
             .pod(user("first").on("n1"))
             .pod(user("second")),
     );
-    assert_eq!((outcome.waiting(), outcome.bought()), (vec!["second".to_owned()], 0));
+    assert_eq!(
+        (outcome.waiting(), outcome.bought()),
+        (vec!["second".to_owned()], 0)
+    );
     let words = outcome.reason("second");
     let holder = "default/first has it on n1";
-    assert!(words.contains("default/only") && words.contains(holder), "{words}");
+    assert!(
+        words.contains("default/only") && words.contains(holder),
+        "{words}"
+    );
 }
 
 #[test]
@@ -95,7 +101,10 @@ fn pod_whose_node_goes_takes_its_claim_along() {
             .pod(user("first").on("n1"))
             .pod(user("second")),
     );
-    assert_eq!((outcome.waiting(), outcome.bought()), (vec!["second".to_owned()], 1));
+    assert_eq!(
+        (outcome.waiting(), outcome.bought()),
+        (vec!["second".to_owned()], 1)
+    );
     assert!(outcome.place("first").is_some());
 }
 

@@ -347,7 +347,9 @@ fn node_above_its_slots_takes_pods_that_bring_no_volume() {
 #[test]
 fn volume_that_is_still_attached_takes_a_slot() {
     let full = slots(1).bound_volume("old", EBS, &[]);
-    let full = full.attached("old", EBS, "n1").bound_volume("data", EBS, &[]);
+    let full = full
+        .attached("old", EBS, "n1")
+        .bound_volume("data", EBS, &[]);
     let outcome = check(full.clone().pod(web()));
     assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1));
     // Its own volume takes a second slot for as long as no pod uses it.

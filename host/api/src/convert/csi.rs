@@ -41,7 +41,9 @@ pub(crate) fn storage_capacity(
         Some(largest) => ("maximumVolumeSize", Some(largest)),
         None => ("capacity", written.capacity.as_ref()),
     };
-    let largest = largest.map(|largest| quantity::parse_units(&largest.0)).transpose();
+    let largest = largest
+        .map(|largest| quantity::parse_units(&largest.0))
+        .transpose();
     let room = StorageCapacity {
         class: interner.text(&written.storage_class_name),
         topology: topology.transpose().within("nodeTopology")?,
@@ -127,12 +129,19 @@ pub(crate) fn storage_capacity_to_value(name: &ObjectName, room: &StorageCapacit
     fields.insert("storageClassName".to_owned(), json!(room.class));
     if let Some(topology) = &room.topology {
         let labels: Vec<Value> = topology.iter().flat_map(write::expressions).collect();
-        fields.insert("nodeTopology".to_owned(), json!({"matchExpressions": labels}));
+        fields.insert(
+            "nodeTopology".to_owned(),
+            json!({"matchExpressions": labels}),
+        );
     }
     if let Some(largest) = room.largest {
         fields.insert("maximumVolumeSize".to_owned(), largest.to_string().into());
     }
-    write::framed(Kind::StorageCapacity, Value::Object(meta), Value::Object(fields))
+    write::framed(
+        Kind::StorageCapacity,
+        Value::Object(meta),
+        Value::Object(fields),
+    )
 }
 
 /// Drivers of a node as they are written.
@@ -141,7 +150,9 @@ pub(crate) fn csi_node_to_value(name: &NodeName, node: &CsiNode) -> Value {
     let driver = |(name, count): (&Arc<str>, &u32)| json!({"name": name, "nodeID": "", "allocatable": {"count": count}});
     let unlimited = |name: &Arc<str>| json!({"name": name, "nodeID": ""});
     let limited = node.limits.iter().map(driver);
-    let drivers: Vec<Value> = limited.chain(node.unlimited.iter().map(unlimited)).collect();
+    let drivers: Vec<Value> = limited
+        .chain(node.unlimited.iter().map(unlimited))
+        .collect();
     write::framed(
         Kind::CsiNode,
         Value::Object(meta),

@@ -11,6 +11,7 @@ pub(crate) mod claim;
 mod condition;
 pub(crate) mod csi;
 mod daemon;
+pub(crate) mod device_class;
 mod label;
 mod metadata;
 pub(crate) mod node;

@@ -82,7 +82,9 @@ pub(crate) fn volume_claim(
 fn asked_size(spec: Option<&k8s::PersistentVolumeClaimSpec>) -> Result<Option<i64>, FieldError> {
     let requests = spec.and_then(|spec| spec.resources.as_ref()?.requests.as_ref());
     let asked = requests.and_then(|requests| requests.get("storage"));
-    let size = asked.map(|asked| quantity::parse_units(&asked.0)).transpose();
+    let size = asked
+        .map(|asked| quantity::parse_units(&asked.0))
+        .transpose();
     let size = size.map_err(FieldError::from);
     size.within("spec.resources.requests.storage")
 }

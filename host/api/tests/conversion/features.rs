@@ -21,15 +21,24 @@ fn features(spec: &Value) -> Vec<String> {
     let known = once(&pod);
     let written = Object::Whole(model::Object::Pod(known.clone())).to_value();
     assert_eq!(once(&written).spec.features, known.spec.features);
-    known.spec.features.iter().map(ToString::to_string).collect()
+    known
+        .spec
+        .features
+        .iter()
+        .map(ToString::to_string)
+        .collect()
 }
 
 #[test]
 fn a_rule_that_restarts_all_containers_needs_its_feature() {
-    let rules = |action: &str| json!([{"action": action, "exitCodes": {"operator": "In", "values": [1]}}]);
+    let rules =
+        |action: &str| json!([{"action": action, "exitCodes": {"operator": "In", "values": [1]}}]);
     let main = |action: &str| json!({"name": "main", "restartPolicyRules": rules(action)});
     let all = ["RestartAllContainersOnContainerExits"];
-    assert_eq!(features(&json!({"containers": [main("RestartAllContainers")]})), all);
+    assert_eq!(
+        features(&json!({"containers": [main("RestartAllContainers")]})),
+        all
+    );
     assert!(features(&json!({"containers": [main("Restart")]})).is_empty());
     let init = json!({
         "initContainers": [main("RestartAllContainers")], "containers": [{"name": "m"}],
@@ -40,10 +49,16 @@ fn a_rule_that_restarts_all_containers_needs_its_feature() {
 #[test]
 fn users_of_its_own_on_the_hosts_network_need_a_feature() {
     let of = |network: bool, users: Value| {
-        features(&json!({"hostNetwork": network, "hostUsers": users, "containers": [{"name": "m"}]}))
+        features(
+            &json!({"hostNetwork": network, "hostUsers": users, "containers": [{"name": "m"}]}),
+        )
     };
     assert_eq!(of(true, json!(false)), ["UserNamespacesHostNetworkSupport"]);
-    for (network, users) in [(true, json!(true)), (true, Value::Null), (false, json!(false))] {
+    for (network, users) in [
+        (true, json!(true)),
+        (true, Value::Null),
+        (false, json!(false)),
+    ] {
         assert!(of(network, users).is_empty());
     }
 }

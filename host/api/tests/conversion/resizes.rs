@@ -52,9 +52,8 @@ fn containers_resized_in_opposite_directions_count_by_the_schedulers_version() {
 #[test]
 fn a_resize_that_the_node_refuses_does_not_count() {
     let spec = json!({"containers": [container("a", 8)]});
-    let status = |reason: &str| {
-        json!({"containerStatuses": [holds("a", 2)], "conditions": pending(reason)})
-    };
+    let status =
+        |reason: &str| json!({"containerStatuses": [holds("a", 2)], "conditions": pending(reason)});
     assert_eq!(cores(&spec, &status("Infeasible")), [2; 3]);
     assert_eq!(cores(&spec, &status("Deferred")), [8; 3]);
 }

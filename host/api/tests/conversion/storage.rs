@@ -71,7 +71,10 @@ fn a_driver_tells_capacity_and_must_run_where_it_says_so() {
     };
     assert_eq!(of(json!({})), (false, false));
     assert_eq!(of(json!({"storageCapacity": true})), (true, false));
-    assert_eq!(of(json!({"preventPodSchedulingIfMissing": true})), (false, true));
+    assert_eq!(
+        of(json!({"preventPodSchedulingIfMissing": true})),
+        (false, true)
+    );
 }
 
 #[test]

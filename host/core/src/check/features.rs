@@ -22,7 +22,8 @@ pub(super) fn missing_in_pool<'p>(
     for row in &snapshot.nodes {
         let is_own = row.claim.as_ref().is_some_and(|claim| claim.pool == *pool);
         if let Some(node) = row.node.as_ref().filter(|_| is_own && row.is_initialized())
-            && youngest.is_none_or(|so_far| (so_far.created, &so_far.name) < (node.created, &node.name))
+            && youngest
+                .is_none_or(|so_far| (so_far.created, &so_far.name) < (node.created, &node.name))
         {
             youngest = Some(node);
         }

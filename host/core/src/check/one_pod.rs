@@ -76,7 +76,9 @@ impl Taken {
             return None;
         }
         let claims = own(snapshot, pod).into_iter();
-        let twice: Vec<ObjectName> = claims.filter(|claim| !self.0.insert(claim.clone())).collect();
+        let twice: Vec<ObjectName> = claims
+            .filter(|claim| !self.0.insert(claim.clone()))
+            .collect();
         let claim = twice.first()?;
         Some(Breach::new(
             Rule::OnePodVolume,

@@ -181,7 +181,11 @@ fn needs(snapshot: &Snapshot, pod: &Pod, host: &Host) -> Option<Breach> {
     let row = host.row.map(|row| &snapshot.nodes[row]);
     if let Some(driver) = row.and_then(|row| volumes::missing_driver(snapshot, row, pod)) {
         let value = format!("CSI driver {driver} does not run there");
-        return Some(Breach::new(Rule::NodeNeeds, value, "every driver that must run"));
+        return Some(Breach::new(
+            Rule::NodeNeeds,
+            value,
+            "every driver that must run",
+        ));
     }
     let pool = match (&host.place, row) {
         (Place::Claim { pool, .. }, _) => Some(pool.clone()),
@@ -194,7 +198,11 @@ fn needs(snapshot: &Snapshot, pod: &Pod, host: &Host) -> Option<Breach> {
         None => features::missing_in_pool(snapshot, &pool?, pod)?,
     };
     let value = format!("feature {feature} is not declared");
-    Some(Breach::new(Rule::NodeNeeds, value, "every feature that it needs"))
+    Some(Breach::new(
+        Rule::NodeNeeds,
+        value,
+        "every feature that it needs",
+    ))
 }
 
 /// Puts a pod on a place: what it asks for, its ports and its volumes are taken from then on.

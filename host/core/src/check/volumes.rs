@@ -103,7 +103,9 @@ pub(super) fn alternatives(snapshot: &Snapshot, pod: &Pod) -> Vec<(ObjectName, V
         Some((name, rooms.into_iter().cloned().collect()))
     };
     let places = claims(snapshot, pod).filter_map(of_claim);
-    places.chain(claims(snapshot, pod).filter_map(of_room)).collect()
+    places
+        .chain(claims(snapshot, pod).filter_map(of_room))
+        .collect()
 }
 
 /// Node labels of every CSIStorageCapacity in which a claim that is not bound could be made; `None` where its driver does not tell
@@ -111,7 +113,10 @@ pub(super) fn alternatives(snapshot: &Snapshot, pod: &Pod) -> Vec<(ObjectName, V
 fn rooms<'a>(snapshot: &'a Snapshot, claim: &VolumeClaim) -> Option<Vec<&'a Requirements>> {
     let volumes = &snapshot.volumes;
     let class = class(snapshot, claim).filter(|_| claim.volume.is_none())?;
-    let (name, _) = volumes.classes.iter().find(|(_, own)| std::ptr::eq(*own, class))?;
+    let (name, _) = volumes
+        .classes
+        .iter()
+        .find(|(_, own)| std::ptr::eq(*own, class))?;
     let size = claim.size?;
     if !volumes.drivers.get(&class.driver)?.tells_capacity {
         return None;
@@ -152,13 +157,14 @@ pub(super) fn zone_labels<'a>(
     snapshot: &'a Snapshot,
     pod: &'a Pod,
 ) -> impl Iterator<Item = (ObjectName, &'a Requirements)> {
-    let of_claim = |(volume, (name, claim)): (&PodVolume, (ObjectName, Option<&'a VolumeClaim>))| {
-        let PodVolume::Claim(_) = volume else {
-            return None;
+    let of_claim =
+        |(volume, (name, claim)): (&PodVolume, (ObjectName, Option<&'a VolumeClaim>))| {
+            let PodVolume::Claim(_) = volume else {
+                return None;
+            };
+            let volume = snapshot.volumes.volumes.get(claim?.volume.as_ref()?)?;
+            (!volume.zone_labels.is_empty()).then_some((name, &volume.zone_labels))
         };
-        let volume = snapshot.volumes.volumes.get(claim?.volume.as_ref()?)?;
-        (!volume.zone_labels.is_empty()).then_some((name, &volume.zone_labels))
-    };
     let volumes = pod.spec.volumes.iter();
     volumes.zip(claims(snapshot, pod)).filter_map(of_claim)
 }
@@ -188,7 +194,11 @@ pub(super) fn lingering(
     let Some(node) = &node.node else {
         return result;
     };
-    for own in snapshot.attachments.iter().filter(|own| own.node == node.name) {
+    for own in snapshot
+        .attachments
+        .iter()
+        .filter(|own| own.node == node.name)
+    {
         let volume = own.volume.as_ref().filter(|_| !own.attacher.is_empty());
         let known = volume.and_then(|name| snapshot.volumes.volumes.get(name));
         let is_csi = known.is_some_and(|known| matches!(known.kind, VolumeKind::Csi(_)));

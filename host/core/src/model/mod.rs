@@ -9,6 +9,7 @@ mod claim;
 mod condition;
 mod condition_type;
 mod default_spread;
+mod device_class;
 mod disruption;
 mod move_cost;
 mod node;
@@ -33,6 +34,7 @@ pub use claim::{ClaimPhase, ClassRef, NodeClaim, class_label};
 pub use condition::{Condition, ConditionStatus, Conditions, DesiredCondition, Stamp};
 pub use condition_type::ConditionType;
 pub use default_spread::default_constraints;
+pub use device_class::DeviceClass;
 pub use disruption::{
     Budget, BudgetNodes, ConsolidationPolicy, DisruptionReason, PoolDisruption, ReasonFacts,
 };
@@ -98,6 +100,8 @@ macro_rules! kinds {
                 Namespace(Namespace) in namespaces by name: Arc<str>;
                 /// PodDisruptionBudgets.
                 DisruptionBudget(PodDisruptionBudget) in disruption_budgets by name: ObjectName;
+                /// DeviceClasses.
+                DeviceClass(DeviceClass) in device_classes by name: Arc<str>;
                 /// VolumeAttachments.
                 Attachment(VolumeAttachment) in attachments by name: Arc<str>;
             }

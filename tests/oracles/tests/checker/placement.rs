@@ -185,12 +185,17 @@ fn a_claim_for_one_pod_has_one() {
             claims.for_each(|claim| claim.single_pod = true);
         })
     };
-    let waiting = world().pod(pod("a").volume("data")).pod(pod("b").volume("data"));
+    let waiting = world()
+        .pod(pod("a").volume("data"))
+        .pod(pod("b").volume("data"));
     let waiting = waiting.snapshot();
     let both = plan(&waiting).on("a", "n1").on("b", "n1").build();
     breaks(&waiting, &both, &[Rule::OnePodVolume]);
     let told = Refusal::Invalid("a comes first".into());
-    passes(&waiting, &plan(&waiting).on("a", "n1").waits("b", told).build());
+    passes(
+        &waiting,
+        &plan(&waiting).on("a", "n1").waits("b", told).build(),
+    );
     let used = world().pod(pod("a").volume("data").on("n1"));
     let used = used.pod(pod("b").volume("data")).snapshot();
     breaks(&used, &plan(&used).on("b", "n1").build(), &[Rule::Entry]);

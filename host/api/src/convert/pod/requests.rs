@@ -257,5 +257,9 @@ impl Containers {
 
 /// What a pod or container holds, and as much more as it asks for unless that is refused.
 fn larger_unless(is_refused: bool, asked: &Resources, held: Resources) -> Resources {
-    if is_refused { held } else { asked.larger(&held) }
+    if is_refused {
+        held
+    } else {
+        asked.larger(&held)
+    }
 }

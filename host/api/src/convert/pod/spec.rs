@@ -127,8 +127,8 @@ fn host_ports(spec: &k8s::PodSpec, interner: &mut Interner) -> Result<Vec<HostPo
                 Some(0) | None => continue,
                 Some(number) => number,
             };
-            let made = host_port(port, number, interner)
-                .within(format_args!("{list}[{c}].ports[{p}]"))?;
+            let made =
+                host_port(port, number, interner).within(format_args!("{list}[{c}].ports[{p}]"))?;
             result.push(made);
         }
     }

@@ -12,8 +12,8 @@ use crate::model::{HostPort, Taint, Toleration, first_untolerated};
 use crate::requirement::{Requirement, Requirements, Undefined};
 use crate::schedule::offers::axes::Axes;
 use crate::schedule::pods::attached::AttachedVolumes;
-use crate::schedule::reading::{NodeKind, NodeKinds, Reading};
 use crate::schedule::pods::needs::NodeNeeds;
+use crate::schedule::reading::{NodeKind, NodeKinds, Reading};
 use crate::snapshot::{NodeRemoval, Snapshot, StateNode};
 
 /// Nodes that look the same to every pod of the batch: same taints, same values of the labels that pods ask for.

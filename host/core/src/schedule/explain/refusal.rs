@@ -59,7 +59,10 @@ fn pool_refusal(
     if let Some(taint) = first_untolerated(template.taints(), &level.tolerations) {
         return whole(format!("tainted {taint}, not tolerated"));
     }
-    if let Some(words) = group.needs.refused_by(&template.pool.name, compiled.snapshot) {
+    if let Some(words) = group
+        .needs
+        .refused_by(&template.pool.name, compiled.snapshot)
+    {
         return whole(words);
     }
     let known = |key: &crate::labels::LabelKey| compiled.snapshot.catalogues.is_well_known(key);

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{single_pod, volumes};
+use super::{devices, single_pod, volumes};
 use crate::catalogue::Catalogues;
 use crate::labels::{self, LabelKey};
 use crate::model::{Pod, PodSpec, wants_node};
@@ -56,7 +56,9 @@ fn admit(snapshot: &Snapshot, row: usize, result: &mut Eligible) {
         .or_else(|| volumes::problem(pod, &snapshot.volumes));
     let reason = match problem {
         Some(problem) => Some(Refusal::Invalid(problem)),
-        None if pod.spec.dynamic_resources => Some(Refusal::DynamicResources),
+        None if pod.spec.dynamic_resources || devices::asks_for_claims(snapshot, &pod.spec) => {
+            Some(Refusal::DynamicResources)
+        }
         None => None,
     };
     match reason {

@@ -2,6 +2,7 @@
 
 pub(crate) mod attached;
 mod capacity;
+mod devices;
 pub(crate) mod eligible;
 pub(crate) mod needs;
 pub(crate) mod relax;

@@ -25,7 +25,9 @@ pub(crate) fn features_of_new(pool: &PoolName, snapshot: &Snapshot) -> Vec<Arc<s
         return youngest.features.clone();
     }
     let pods = snapshot.pods.iter();
-    let needed: BTreeSet<Arc<str>> = pods.flat_map(|pod| pod.spec.features.iter().cloned()).collect();
+    let needed: BTreeSet<Arc<str>> = pods
+        .flat_map(|pod| pod.spec.features.iter().cloned())
+        .collect();
     needed.into_iter().collect()
 }
 
@@ -50,7 +52,8 @@ pub(crate) struct NodeNeeds {
 impl NodeNeeds {
     /// Needs of a pod.
     pub(crate) fn of(pod: &Pod, volumes: &Volumes) -> Self {
-        let must_run = |driver: &Arc<str>| volumes.drivers.get(driver).is_some_and(|own| own.must_run);
+        let must_run =
+            |driver: &Arc<str>| volumes.drivers.get(driver).is_some_and(|own| own.must_run);
         let mut result = Self {
             drivers: BTreeSet::new(),
             features: pod.spec.features.clone(),
@@ -66,7 +69,9 @@ impl NodeNeeds {
     pub(crate) fn are_met_by(&self, node: &StateNode, snapshot: &Snapshot) -> bool {
         let declares = match &node.node {
             Some(seen) if node.is_initialized() => self.undeclared(&seen.features).is_none(),
-            _ => node.pool().is_none_or(|pool| self.refused_by(&pool, snapshot).is_none()),
+            _ => node
+                .pool()
+                .is_none_or(|pool| self.refused_by(&pool, snapshot).is_none()),
         };
         declares && self.drivers_run_on(node, snapshot)
     }

@@ -42,14 +42,18 @@ pub(crate) fn refuse_users(
         let pod = &snapshot.pods[row];
         let held = claims(pod, volumes).find_map(|claim| Some((had.get(&claim)?, claim)));
         if let Some((holder, claim)) = held {
-            let words =
-                format!("volume claim {claim} is for one pod at a time (ReadWriteOncePod): {holder}");
+            let words = format!(
+                "volume claim {claim} is for one pod at a time (ReadWriteOncePod): {holder}"
+            );
             let reason = Refusal::Invalid(words);
             refused.push(Unplaced { pod: row, reason });
             continue;
         }
         for claim in claims(pod, volumes) {
-            had.insert(claim, format!("{}, which waits for it too, comes first", pod.name));
+            had.insert(
+                claim,
+                format!("{}, which waits for it too, comes first", pod.name),
+            );
         }
     }
     pods.retain(|row| refused.iter().all(|unplaced| unplaced.pod != *row));
@@ -62,8 +66,14 @@ fn claims<'a>(pod: &'a Pod, volumes: &'a Volumes) -> impl Iterator<Item = Object
         PodVolume::Claim(name) => Some(name),
         PodVolume::Ephemeral(_) => None,
     });
-    let names = named.map(|name| ObjectName::new(Arc::clone(&pod.name.namespace), Arc::clone(name)));
-    names.filter(|name| volumes.claims.get(name).is_some_and(|claim| claim.single_pod))
+    let names =
+        named.map(|name| ObjectName::new(Arc::clone(&pod.name.namespace), Arc::clone(name)));
+    names.filter(|name| {
+        volumes
+            .claims
+            .get(name)
+            .is_some_and(|claim| claim.single_pod)
+    })
 }
 
 /// Where the pod that has a claim is.

@@ -55,7 +55,8 @@ fn claim_problem(name: &ObjectName, claim: &VolumeClaim, volumes: &Volumes) -> O
             "volume claim {name} is not bound although storage class {class} binds at once"
         )),
         Some((class, Some(_))) => {
-            let is_full = capacity::nodes_with_room(claim, class, volumes).is_some_and(|rooms| rooms.is_empty());
+            let is_full = capacity::nodes_with_room(claim, class, volumes)
+                .is_some_and(|rooms| rooms.is_empty());
             is_full.then(|| format!(
                 "no CSIStorageCapacity of storage class {class} has room for volume claim {name}"
             ))
