@@ -34,8 +34,8 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// A recording that begins as a snapshot is, but for its attachments of volumes: nobody detaches them here, and they would
-    /// hold slots and drained machines for ever.
+    /// A recording that begins as a snapshot is, but for its attachments of volumes: nothing detaches them here, and they would
+    /// hold slots and drained instances for ever.
     pub fn from_snapshot(snapshot: &Snapshot, changes: Vec<TimedChange>) -> Self {
         let mut objects = snapshot.objects();
         objects.attachments.clear();

@@ -156,7 +156,7 @@ fn node_that_has_just_come_may_still_get_its_driver() {
 }
 
 #[test]
-fn driver_that_need_not_run_keeps_nobody_off() {
+fn driver_that_need_not_run_keeps_no_pod_off() {
     let cluster = must_run(&[]).with_volumes(|volumes| {
         let drivers = volumes.drivers.values_mut();
         drivers.for_each(|driver| driver.must_run = false);

@@ -51,7 +51,7 @@ fn no_node_is_bought_in_a_pool_whose_youngest_does_not_declare_it() {
 }
 
 #[test]
-fn nodes_of_another_pool_and_of_nobody_say_nothing_of_new_ones() {
+fn nodes_of_another_pool_and_of_no_pool_say_nothing_of_new_ones() {
     let cluster = market().pool(pool("other"));
     let cluster = cluster.node(declaring("n1", &[], 20).managed("other"));
     let outcome = check(cluster.node(declaring("n2", &[], 20)).pod(web()));

@@ -109,7 +109,7 @@ pub(super) fn alternatives(snapshot: &Snapshot, pod: &Pod) -> Vec<(ObjectName, V
 }
 
 /// Node labels of every CSIStorageCapacity in which a claim that is not bound could be made; `None` where its driver does not tell
-/// of any, or nobody says how large it is to be.
+/// of any, or it does not say how large it is to be.
 fn rooms<'a>(snapshot: &'a Snapshot, claim: &VolumeClaim) -> Option<Vec<&'a Requirements>> {
     let volumes = &snapshot.volumes;
     let class = class(snapshot, claim).filter(|_| claim.volume.is_none())?;

@@ -115,8 +115,8 @@ pub struct StorageCapacity {
     pub largest: Option<i64>,
 }
 
-/// A volume attached to a node, or about to be. It takes a slot there though no pod of the node uses it any more, and the end of a
-/// machine waits for it.
+/// A volume attached to a node, or about to be. It takes a slot there though no pod of the node uses it any more, and the end of an
+/// instance waits for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VolumeAttachment {
     /// Name of the VolumeAttachment, unique in the cluster.

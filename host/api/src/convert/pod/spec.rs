@@ -94,7 +94,7 @@ fn node_selector(spec: &k8s::PodSpec, interner: &mut Interner) -> Result<Require
 }
 
 /// Features that a node must declare for a pod, as the plugin NodeDeclaredFeatures of kube-scheduler v1.36.3 infers them; those of
-/// v1.37.2 that hang on fields of that version are not read.
+/// v1.37.2 that depend on fields of that version are not read.
 fn features(spec: &k8s::PodSpec) -> Vec<Arc<str>> {
     let init = spec.init_containers.iter().flatten();
     let mut rules = spec

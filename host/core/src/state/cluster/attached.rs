@@ -1,4 +1,4 @@
-//! Volumes attached to nodes, by node: the end of a machine waits for them.
+//! Volumes attached to nodes, by node: the end of an instance waits for them.
 
 use std::sync::Arc;
 
