@@ -121,7 +121,8 @@ pub struct StorageCapacity {
 pub struct VolumeAttachment {
     /// Name of the VolumeAttachment, unique in the cluster.
     pub name: Arc<str>,
-    /// The CSI driver that attaches it.
+    /// The CSI driver that attaches it; empty in recordings that did not keep it.
+    #[serde(default)]
     pub attacher: Arc<str>,
     /// Name of the node.
     pub node: NodeName,
