@@ -78,7 +78,7 @@ pub async fn check_served(client: &Client, kinds: &[Kind]) -> Result<(), CheckEr
     Ok(())
 }
 
-/// What the scheduler does in its version, which is taken to be that of the API server.
+/// Rules of the scheduler in its version, which is taken to be that of the API server.
 #[derive(Clone, Copy, Debug)]
 pub struct SchedulerRules {
     /// `true` if it honours nominations that others write: from Kubernetes 1.35 on.

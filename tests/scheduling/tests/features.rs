@@ -33,7 +33,7 @@ fn node_that_does_not_declare_a_feature_is_no_place() {
 
 #[test]
 fn no_node_is_bought_in_a_pool_whose_youngest_does_not_declare_it() {
-    let cluster = || market().node(declaring("n1", &[], 20).managed("general"));
+    let cluster = || market().node(declaring("n1", &[], 20).managed("general").pods(0));
     let outcome = check(cluster().pod(web()));
     assert_eq!(
         (outcome.waiting(), outcome.bought()),
@@ -44,9 +44,13 @@ fn no_node_is_bought_in_a_pool_whose_youngest_does_not_declare_it() {
         words.contains("n1") && words.contains(RESTART_ALL),
         "{words}"
     );
-    let older = declaring("n0", &[RESTART_ALL], 10).managed("general");
+    let older = declaring("n0", &[RESTART_ALL], 10)
+        .managed("general")
+        .pods(0);
     assert_eq!(check(cluster().node(older).pod(web())).unplaced(), 1);
-    let younger = declaring("n2", &[RESTART_ALL], 30).managed("general");
+    let younger = declaring("n2", &[RESTART_ALL], 30)
+        .managed("general")
+        .pods(0);
     assert_eq!(check(cluster().node(younger).pod(web())).bought(), 1);
 }
 
@@ -63,7 +67,7 @@ fn node_that_is_coming_up_counts_as_its_pool_does() {
     let coming = || node("n1").managed("general").phase(ClaimPhase::Launched);
     let outcome = check(market().node(coming()).pod(web()));
     assert_eq!((outcome.unplaced(), outcome.bought()), (0, 0));
-    let lacking = declaring("n2", &[], 20).managed("general");
+    let lacking = declaring("n2", &[], 20).managed("general").pods(0);
     let outcome = check(market().node(coming()).node(lacking).pod(web()));
     assert_eq!((outcome.unplaced(), outcome.bought()), (1, 0));
 }

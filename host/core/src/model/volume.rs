@@ -95,7 +95,7 @@ impl CsiNode {
     }
 }
 
-/// What a CSI driver asks of the scheduler.
+/// Wishes of a CSI driver to the scheduler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CsiDriver {
     /// `true` if a volume is made only where a [`StorageCapacity`] has room for it (`storageCapacity`).

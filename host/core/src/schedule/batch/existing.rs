@@ -32,7 +32,7 @@ pub(crate) struct NodeRequest<'a> {
     pub(crate) volumes: &'a Requirements,
     /// Tolerations of the pod.
     pub(crate) tolerations: &'a [Toleration],
-    /// What else it needs.
+    /// Needs of the pod beside these.
     pub(crate) needs: &'a NodeNeeds,
 }
 

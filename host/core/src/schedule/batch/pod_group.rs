@@ -24,7 +24,7 @@ pub(crate) struct PodGroup {
     pub(crate) inverse: Vec<usize>,
     /// Alternatives that their volumes allow, of which a node satisfies at least one; empty where volumes ask for nothing.
     pub(crate) alternatives: Vec<Requirements>,
-    /// What else they need of a node.
+    /// Needs that they have of a node beside these.
     pub(crate) needs: NodeNeeds,
 }
 

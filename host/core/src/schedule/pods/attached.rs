@@ -62,7 +62,7 @@ impl AttachedVolumes {
     }
 }
 
-/// What VolumeAttachments say, by node. A volume without a claim stands under its own name, in no namespace.
+/// Volumes that VolumeAttachments name, by node. A volume without a claim stands under its own name, in no namespace.
 pub(crate) fn by_node(snapshot: &Snapshot) -> BTreeMap<&NodeName, ClaimsByDriver> {
     let mut result: BTreeMap<&NodeName, ClaimsByDriver> = BTreeMap::new();
     if snapshot.attachments.is_empty() {
