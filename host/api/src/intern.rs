@@ -17,6 +17,18 @@ use plimsoll_core::resources::ResourceName;
 /// A set with the same hashes in every process.
 type Table<T> = HashSet<T, BuildHasherDefault<DefaultHasher>>;
 
+/// Amount that a scheduler counts of a pod whose resize is under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ResizeRule {
+    /// The larger amount of each container: Kubernetes up to 1.36.
+    ByContainer,
+    /// The larger amount of the pod: Kubernetes from 1.37 on.
+    ByPod,
+    /// The larger of both, where the scheduler's version is not known, as in files.
+    #[default]
+    Larger,
+}
+
 /// Shares equal values among the objects that are read through it.
 #[derive(Debug, Default)]
 pub struct Interner {
@@ -25,6 +37,8 @@ pub struct Interner {
     specs: Table<Arc<PodSpec>>,
     /// Number of values from which the next look is for those that nobody holds.
     look_at: usize,
+    /// The rule by which the scheduler of these objects counts resizes.
+    pub resizes: ResizeRule,
 }
 
 /// Number of values up to which none is forgotten.

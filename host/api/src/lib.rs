@@ -5,6 +5,7 @@
 //! makes a single pod impossible to plan becomes [`plimsoll_core::model::PodSpec::problem`], since one odd pod must not
 //! hide a whole cluster. Nothing here talks to a server, and nothing reads a clock.
 
+mod admission;
 pub mod convert;
 pub mod crd;
 pub mod duration;
@@ -21,9 +22,10 @@ mod validate;
 mod value;
 pub mod write;
 
+pub use admission::Admission;
 pub use error::{FieldError, FieldProblem};
 pub use failed_request::FailedRequest;
-pub use intern::Interner;
+pub use intern::{Interner, ResizeRule};
 pub use object::{Kind, Object, ObjectKey};
 pub use read::{ReadError, read};
 pub use tolerant::{is_partly_read, read_class, read_tolerant};

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use plimsoll_core::model::{self, VolumePart};
 use serde_json::Value;
 
-use crate::convert::{buffer, claim, node, overlay, pod, pool, storage, workload};
+use crate::convert::{
+    buffer, claim, csi, device_class, node, overlay, pod, pool, storage, workload,
+};
 use crate::read::{ReadError, Reading};
 
 /// Where objects of a kind live.
@@ -102,9 +104,15 @@ kinds! {
     /// `storage.k8s.io/v1 StorageClass`.
     StorageClass: "storage.k8s.io", "v1", "StorageClass", "storageclasses", ClusterWide, part storage::storage_class;
     /// `storage.k8s.io/v1 CSINode`.
-    CsiNode: "storage.k8s.io", "v1", "CSINode", "csinodes", ClusterWide, part storage::csi_node;
+    CsiNode: "storage.k8s.io", "v1", "CSINode", "csinodes", ClusterWide, part csi::csi_node;
+    /// `storage.k8s.io/v1 CSIDriver`.
+    CsiDriver: "storage.k8s.io", "v1", "CSIDriver", "csidrivers", ClusterWide, part csi::csi_driver;
+    /// `storage.k8s.io/v1 CSIStorageCapacity`.
+    StorageCapacity: "storage.k8s.io", "v1", "CSIStorageCapacity", "csistoragecapacities", Namespaced, part csi::storage_capacity;
     /// `storage.k8s.io/v1 VolumeAttachment`.
-    VolumeAttachment: "storage.k8s.io", "v1", "VolumeAttachment", "volumeattachments", ClusterWide, whole storage::attachment;
+    VolumeAttachment: "storage.k8s.io", "v1", "VolumeAttachment", "volumeattachments", ClusterWide, whole csi::attachment;
+    /// `resource.k8s.io/v1 DeviceClass`.
+    DeviceClass: "resource.k8s.io", "v1", "DeviceClass", "deviceclasses", ClusterWide, whole device_class::device_class;
     /// `karpenter.sh/v1 NodePool`.
     NodePool: "karpenter.sh", "v1", "NodePool", "nodepools", ClusterWide, whole pool::node_pool;
     /// `karpenter.sh/v1 NodeClaim`.
@@ -211,14 +219,17 @@ impl Object {
                 model::Object::Workload(replicated) => workload::replicated_to_value(replicated),
                 model::Object::DaemonSet(set) => workload::daemon_set_to_value(set),
                 model::Object::DisruptionBudget(budget) => workload::budget_to_value(budget),
-                model::Object::Attachment(attached) => storage::attachment_to_value(attached),
+                model::Object::DeviceClass(class) => device_class::to_value(class),
+                model::Object::Attachment(attached) => csi::attachment_to_value(attached),
                 model::Object::Volumes(_) => Value::Null,
             },
             Self::Part(part) => match part {
                 VolumePart::Claim(name, claim) => storage::claim_to_value(name, claim),
                 VolumePart::Volume(name, volume) => storage::volume_to_value(name, volume),
                 VolumePart::Class(name, class) => storage::class_to_value(name, class),
-                VolumePart::Node(name, node) => storage::csi_node_to_value(name, node),
+                VolumePart::Node(name, node) => csi::csi_node_to_value(name, node),
+                VolumePart::Driver(name, driver) => csi::csi_driver_to_value(name, *driver),
+                VolumePart::Capacity(name, room) => csi::storage_capacity_to_value(name, room),
             },
         }
     }

@@ -18,7 +18,7 @@ use plimsoll_core::units::PricePerHour;
 use plimsoll_kube::apply::Writer;
 use plimsoll_kube::event::Notice;
 use plimsoll_kube::watch;
-use plimsoll_kube::{check_served, honours_nominations};
+use plimsoll_kube::{check_served, scheduler_rules};
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::watch as watch_channel;
 
@@ -85,12 +85,14 @@ pub struct Controller {
 impl Controller {
     /// Checks that the API server serves what must be there, and begins to watch.
     pub async fn start(setup: Setup) -> Result<Self> {
-        let kinds = watch::kinds(&setup.settings);
         check_served(&setup.client, &[Kind::NodePool, Kind::NodeClaim]).await?;
         let mut settings = setup.settings;
-        settings.nominations = honours_nominations(&setup.client)
+        let rules = scheduler_rules(&setup.client)
             .await
             .context("the version of the API server")?;
+        settings.nominations = rules.nominations;
+        let mut kinds = watch::kinds(&settings);
+        kinds.retain(|kind| *kind != Kind::DeviceClass || rules.device_classes);
         let settings = Arc::new(settings);
         let beginning = Beginning {
             seed: setup.seed,
@@ -102,7 +104,12 @@ impl Controller {
         let writer = Writer::new(setup.client.clone());
         Ok(Self {
             engine: Engine::new(settings, Arc::default(), setup.seed),
-            view: View::start(&setup.client, &kinds, setup.telemetry.clone()),
+            view: View::start(
+                &setup.client,
+                &kinds,
+                rules.resizes,
+                setup.telemetry.clone(),
+            ),
             orders: Orders::new(writer, Arc::clone(&setup.provider), clock.clone()),
             provider: setup.provider,
             decisions: Decisions::new(setup.planner, setup.keep),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kube::Client;
-use plimsoll_api::Kind;
+use plimsoll_api::{Kind, ResizeRule};
 use plimsoll_core::action::{ObjectKey, Order, Request};
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::{ObjectName, Uid};
@@ -46,11 +46,16 @@ struct State {
 }
 
 impl View {
-    /// Begins to watch these kinds.
-    pub(crate) fn start(client: &Client, kinds: &[Kind], telemetry: Telemetry) -> Self {
+    /// Begins to watch these kinds; pods that are being resized count as the scheduler counts them.
+    pub(crate) fn start(
+        client: &Client,
+        kinds: &[Kind],
+        resizes: ResizeRule,
+        telemetry: Telemetry,
+    ) -> Self {
         Self {
             watches: Watches::start(client, kinds),
-            index: Index::new(kinds),
+            index: Index::new(kinds).counting_resizes(resizes),
             reads: Reads::new(client.clone()),
             freshness: Freshness::new(kinds),
             troubles: Troubles::default(),

@@ -16,7 +16,7 @@ pub mod watch;
 
 pub use list::list_all;
 pub use patience::Patience;
-pub use resource::{CheckError, api, check_served, honours_nominations};
+pub use resource::{CheckError, SchedulerRules, api, check_served, scheduler_rules};
 
 /// The name under which our writes are known to the API server.
 pub(crate) const FIELD_MANAGER: &str = "plimsoll";

@@ -11,15 +11,13 @@ use crate::resource::{CheckError, api, unlisted};
 /// Objects that are listed at once.
 const PAGE: u32 = 500;
 
-/// Objects of all kinds as `kubectl get -o json` shows them, kind by kind; those that the API server does not serve have none. Volumes
-/// attached to nodes, which decisions do not read, are left out.
+/// Objects of all kinds as `kubectl get -o json` shows them, kind by kind; those that the API server does not serve have none.
 pub async fn list_all<Tell: FnMut(&str)>(
     client: &Client,
     patience: &mut Patience<Tell>,
 ) -> Result<Vec<Value>, CheckError> {
     let mut all = Vec::new();
-    let read = Kind::ALL.iter();
-    for kind in read.filter(|kind| **kind != Kind::VolumeAttachment) {
+    for kind in Kind::ALL {
         all.extend(list(client, *kind, patience).await?);
     }
     Ok(all)

@@ -3,7 +3,7 @@
 use kube::api::{Api, ListParams};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use kube::{Client, ResourceExt};
-use plimsoll_api::{Interner, Kind, Object, ReadError};
+use plimsoll_api::{Interner, Kind, Object, ReadError, ResizeRule};
 use plimsoll_core::model::Version;
 use serde_json::Value;
 use thiserror::Error;
@@ -78,18 +78,38 @@ pub async fn check_served(client: &Client, kinds: &[Kind]) -> Result<(), CheckEr
     Ok(())
 }
 
-/// `true` if the scheduler honours nominations that others write: from Kubernetes 1.35 on, by the version of the API server.
-pub async fn honours_nominations(client: &Client) -> Result<bool, kube::Error> {
+/// Rules of the scheduler in its version, which is taken to be that of the API server.
+#[derive(Clone, Copy, Debug)]
+pub struct SchedulerRules {
+    /// `true` if it honours nominations that others write: from Kubernetes 1.35 on.
+    pub nominations: bool,
+    /// `true` if the API server serves DeviceClasses: from Kubernetes 1.34 on.
+    pub device_classes: bool,
+    /// The amount that it counts of pods that are being resized.
+    pub resizes: ResizeRule,
+}
+
+/// The rules of a cluster's scheduler.
+pub async fn scheduler_rules(client: &Client) -> Result<SchedulerRules, kube::Error> {
     let version = client.apiserver_version().await?;
-    let honours = is_at_least(&version.major, &version.minor, (1, 35));
-    if !honours {
+    let nominations = is_at_least(&version.major, &version.minor, (1, 35));
+    if !nominations {
         tracing::warn!(
             "the API server is Kubernetes {}: its scheduler honours no nominations (1.35 and later do), so that pods may be bound \
              elsewhere than they were planned",
             version.git_version
         );
     }
-    Ok(honours)
+    let resizes = if is_at_least(&version.major, &version.minor, (1, 37)) {
+        ResizeRule::ByPod
+    } else {
+        ResizeRule::ByContainer
+    };
+    Ok(SchedulerRules {
+        nominations,
+        device_classes: is_at_least(&version.major, &version.minor, (1, 34)),
+        resizes,
+    })
 }
 
 /// Providers write minor versions such as `33+`.

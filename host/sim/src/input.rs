@@ -34,12 +34,15 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// A recording that begins as a snapshot is.
+    /// A recording that begins as a snapshot is, but for its attachments of volumes: nothing detaches them here, and they would
+    /// hold slots and drained instances for ever.
     pub fn from_snapshot(snapshot: &Snapshot, changes: Vec<TimedChange>) -> Self {
+        let mut objects = snapshot.objects();
+        objects.attachments.clear();
         Self {
             start: snapshot.now,
             end: None,
-            objects: snapshot.objects(),
+            objects,
             running: Vec::new(),
             catalogues: Arc::clone(&snapshot.catalogues),
             settings: Arc::clone(&snapshot.settings),

@@ -92,6 +92,7 @@ impl World {
             taints,
             capacity,
             allocatable,
+            features: Vec::new(),
             conditions: NodeConditions::of(Readiness::NotReady, self.now),
             created: self.now,
             deleting: None,

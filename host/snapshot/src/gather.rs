@@ -1,6 +1,7 @@
 //! Collects objects, changes and our section in the order in which a file gives them.
 //!
-//! Each object is converted at once and its text forgotten. Names are unique per kind; unknown kinds and fields are
+//! Each object is converted at once and its text forgotten, but for templates of daemons and buffers: these wait for the end of the
+//! file, since objects that stand behind them may add to their pods. Names are unique per kind; unknown kinds and fields are
 //! counted, not listed.
 
 use std::collections::hash_map::{DefaultHasher, Entry};
@@ -8,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
-use plimsoll_api::{Interner, Kind, Object, ObjectKey, ReadError, Severity};
+use plimsoll_api::{Admission, Interner, Kind, Object, ObjectKey, ReadError, Severity};
 use plimsoll_core::labels;
 use plimsoll_core::model::{self, Volumes};
 use plimsoll_core::snapshot::Objects;
@@ -59,6 +60,10 @@ pub(crate) struct Gatherer {
     /// Objects of kinds that are looked at without being kept.
     passed: BTreeMap<String, usize>,
     document: Map<String, Value>,
+    /// What admission gives to pods of templates.
+    admission: Admission,
+    /// Templates, with their places in the lists of their kinds: they wait for what admission gives.
+    templates: Vec<(Kind, usize, Value)>,
 }
 
 impl Gatherer {
@@ -125,6 +130,9 @@ impl Gatherer {
             return Err(SnapshotError::NoObject { index });
         };
         let (api_version, written_kind) = self.kind_of(fields, index)?;
+        if self.admission.take(&api_version, &written_kind, value) {
+            return Ok(());
+        }
         let Some(kind) = Kind::parse(&api_version, &written_kind) else {
             self.look_at(&api_version, &written_kind, value)?;
             if !SILENT.contains(&written_kind.as_str()) {
@@ -148,12 +156,33 @@ impl Gatherer {
         if kind == Kind::NodeClaim && self.is_by_hand(value) {
             return Ok(());
         }
-        let (key, object) = self
-            .object(kind, value)
-            .map_err(|error| refused(error.to_string()))?;
+        if Admission::completes(kind) {
+            self.templates.push((kind, index, value.clone()));
+            return Ok(());
+        }
+        self.take(kind, index, value)
+    }
+
+    /// Converts and keeps an object, which stands at a place in the list of its kind.
+    fn take(&mut self, kind: Kind, index: usize, value: &Value) -> Result<(), SnapshotError> {
+        let read = self.object(kind, value);
+        let (key, object) = read.map_err(|error| SnapshotError::Object {
+            list: kind.plural().to_owned(),
+            index,
+            sentence: error.to_string(),
+        })?;
         self.tell_unread(&key, &object);
         self.name(key, index)?;
         self.keep(object);
+        Ok(())
+    }
+
+    /// Converts what has waited for the end of the file.
+    pub(crate) fn end(&mut self) -> Result<(), SnapshotError> {
+        for (kind, index, mut value) in std::mem::take(&mut self.templates) {
+            self.admission.complete(kind, &mut value);
+            self.take(kind, index, &value)?;
+        }
         Ok(())
     }
 

@@ -57,6 +57,7 @@ pub fn read(source: impl Read, limits: &Limits) -> Result<Loaded, SnapshotError>
         Some(b'{' | b'[') => json::read(text, limits, &mut gatherer)?,
         Some(_) => yaml::read(text, limits, &mut gatherer)?,
     }
+    gatherer.end()?;
     resolve::resolve(gatherer)
 }
 

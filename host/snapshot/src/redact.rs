@@ -2,7 +2,7 @@
 //! reads.
 //!
 //! A name becomes another one wherever it stands for an object, the same everywhere, so that owners, bound pods, claims and selectors of
-//! namespaces still find each other. Names of pools, classes and storage classes stay, since policies and labels speak of them; labels
+//! namespaces still find each other. Names of pools, classes of all kinds and drivers stay, since policies, labels and volumes speak of them; labels
 //! stay, since decisions hang on them.
 
 use std::collections::BTreeMap;
@@ -13,11 +13,13 @@ use serde_json::Value;
 /// Namespaces that every cluster has.
 const COMMON: [&str; 4] = ["default", "kube-system", "kube-public", "kube-node-lease"];
 /// Kinds whose names stay.
-const NAMED: [Kind; 4] = [
+const NAMED: [Kind; 6] = [
     Kind::NodePool,
     Kind::NodeClaim,
     Kind::NodeOverlay,
     Kind::StorageClass,
+    Kind::CsiDriver,
+    Kind::DeviceClass,
 ];
 const HOSTNAME: &str = "kubernetes.io/hostname";
 /// The label by which a namespace says its name.
@@ -97,7 +99,11 @@ impl Names {
                 }
                 for (key, value) in fields {
                     match key.as_str() {
-                        "nodeName" | "nominatedNodeName" | "claimName" | "volumeName"
+                        "nodeName"
+                        | "nominatedNodeName"
+                        | "claimName"
+                        | "volumeName"
+                        | "persistentVolumeName"
                         | HOSTNAME => replace(&self.objects, value),
                         "namespace" | NAMESPACE => replace(&self.namespaces, value),
                         "namespaces" => each(value, |one| replace(&self.namespaces, one)),
@@ -190,6 +196,10 @@ mod tests {
                     "volumes": [{"persistentVolumeClaim": {"claimName": "data"}}]}}),
             json!({"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": {"name": "checkout", "namespace": "shop"}}),
             json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data", "namespace": "shop"}}),
+            json!({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": "pv-1"}}),
+            json!({"apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment", "metadata": {"name": "csi-1"},
+                "spec": {"attacher": "d", "nodeName": "ip-10-0-3-17", "source": {"persistentVolumeName": "pv-1"}}}),
+            json!({"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": {"name": "d"}}),
             json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "checkout"},
                 "spec": {"template": {"spec": {"nodeClassRef": {"name": "data"}}}}}),
         ];
@@ -227,9 +237,16 @@ mod tests {
             pod["metadata"]["annotations"],
             json!({"karpenter.sh/do-not-disrupt": "true"})
         );
-        assert_eq!(items[5]["metadata"]["name"], "checkout");
+        let attached = &items[6]["spec"];
         assert_eq!(
-            items[5]["spec"]["template"]["spec"]["nodeClassRef"]["name"],
+            attached["source"]["persistentVolumeName"],
+            items[5]["metadata"]["name"]
+        );
+        assert_eq!(&attached["nodeName"], node);
+        assert_eq!(attached["attacher"], items[7]["metadata"]["name"]);
+        assert_eq!(items[8]["metadata"]["name"], "checkout");
+        assert_eq!(
+            items[8]["spec"]["template"]["spec"]["nodeClassRef"]["name"],
             "data"
         );
     }

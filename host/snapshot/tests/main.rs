@@ -1,5 +1,6 @@
 //! One program for all that is said of files: linking takes longer than running.
 
+mod admission;
 mod buffers;
 mod manifests;
 mod read;

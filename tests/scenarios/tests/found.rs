@@ -278,6 +278,7 @@ impl Fates<'_> {
             taints: claim.taints.clone(),
             capacity: claim.capacity.clone(),
             allocatable: claim.allocatable.clone(),
+            features: Vec::new(),
             conditions: NodeConditions::of(Readiness::Ready, FIRST),
             created: FIRST,
             deleting: None,

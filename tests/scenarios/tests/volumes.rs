@@ -30,6 +30,7 @@ fn drained(change: impl FnOnce(&mut NodePool)) -> (Run<impl Planner>, NodeName) 
     let node = node.expect("a node");
     let attached = VolumeAttachment {
         name: "csi-1".into(),
+        attacher: "ebs.csi.aws.com".into(),
         node: node.clone(),
         volume: Some("pv-1".into()),
     };
@@ -91,6 +92,7 @@ fn a_volume_of_another_node_holds_nothing_up() {
     let (mut run, node) = drained(|_| {});
     let elsewhere = VolumeAttachment {
         name: "csi-1".into(),
+        attacher: "ebs.csi.aws.com".into(),
         node: "other".into(),
         volume: Some("pv-1".into()),
     };

@@ -21,7 +21,7 @@ fn ports_conflict_by_number_protocol_and_address() {
         (tcp("10.0.0.1"), true),
         (tcp("10.0.0.2"), false),
         (tcp("0.0.0.0"), true),
-        (tcp("::"), true),
+        (tcp("::"), false),
         (holder("right", "10.0.0.1", 80, Protocol::Udp), false),
         (holder("right", "10.0.0.1", 81, Protocol::Tcp), false),
     ];
@@ -46,6 +46,15 @@ fn pod_of_every_address_meets_pods_of_single_ones() {
     );
     assert!(outcome.together(&["a", "b"]));
     assert!(outcome.apart(&["a", "c"]) && outcome.apart(&["b", "c"]));
+}
+
+#[test]
+fn double_colon_is_an_address_like_any_other() {
+    let one = |name, address| holder(name, address, 80, Protocol::Tcp);
+    let cluster = |second| market().pod(one("a", "::")).pod(one("b", second));
+    assert!(check(cluster("10.0.0.1")).together(&["a", "b"]));
+    assert!(check(cluster("::")).apart(&["a", "b"]));
+    assert!(check(cluster("0.0.0.0")).apart(&["a", "b"]));
 }
 
 #[test]

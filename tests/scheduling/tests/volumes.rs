@@ -1,6 +1,6 @@
 //! Volumes: which cannot be used, where the others pull their pods, and how many a node attaches.
 
-use plimsoll_core::labels::HOSTNAME;
+use plimsoll_core::labels::{HOSTNAME, REGION};
 use plimsoll_core::model::{BindingMode, NodeTerm, VolumeClaim, VolumeKind};
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{check, market};
@@ -16,8 +16,7 @@ fn claim(class: Option<&str>, volume: Option<&str>) -> VolumeClaim {
         class: class.map(Into::into),
         volume: volume.map(Into::into),
         bound: volume.is_some(),
-        lost: false,
-        deleting: false,
+        ..VolumeClaim::default()
     }
 }
 
@@ -114,6 +113,56 @@ fn pairs_of_alternatives_that_disagree_are_left_out() {
     let cluster = volume_in(cluster, "logs", &[&[ZONE_2], &[ZONE_3]]);
     let outcome = check(cluster.pod(web().volume("logs")));
     assert_eq!(outcome.domains(ZONE, "web")[ZONE_2], 1);
+}
+
+/// A bound volume that has no affinity, with these labels.
+fn labelled(name: &str, labels: &[(&str, &[&str])]) -> ClusterFixture {
+    let labels = labels.iter().map(|(key, values)| is_in(key, values));
+    let labels = labels.collect();
+    let pull = |volumes: &mut plimsoll_core::model::Volumes| {
+        let volumes = volumes.volumes.values_mut();
+        volumes.for_each(|volume| volume.zone_labels = Clone::clone(&labels));
+    };
+    market().bound_volume(name, EBS, &[]).with_volumes(pull)
+}
+
+#[test]
+fn labels_of_a_volume_pull_its_pod_as_its_affinity_would() {
+    let cluster = || labelled("data", &[(ZONE, &[ZONE_3])]);
+    assert_eq!(check(cluster().pod(web())).domains(ZONE, "web")[ZONE_3], 1);
+    let elsewhere = cluster().node(node("n1").zone(ZONE_1)).pod(web());
+    assert_eq!(check(elsewhere).domains(ZONE, "web")[ZONE_3], 1);
+    let nowhere = labelled("data", &[(ZONE, &["nowhere"])]).pod(web());
+    assert_eq!(check(nowhere).unplaced(), 1);
+}
+
+#[test]
+fn labels_of_a_volume_may_name_several_zones() {
+    let cluster = labelled("data", &[(ZONE, &[ZONE_2, ZONE_3])]);
+    let outcome = check(cluster.pods(web().anti_affinity(ZONE).replicas(3)));
+    assert_eq!(outcome.skew(ZONE, "web"), [1, 1]);
+}
+
+#[test]
+fn node_without_zone_and_region_takes_a_labelled_volume() {
+    let cluster = labelled("data", &[(ZONE, &[ZONE_3]), (REGION, &["here"])]);
+    let outcome = check(cluster.node(node("n1")).pod(web()));
+    assert_eq!(outcome.place("web").as_deref(), Some("n1"));
+}
+
+#[test]
+fn node_with_a_region_alone_takes_no_volume_of_a_zone() {
+    let cluster = labelled("data", &[(ZONE, &[ZONE_3])]);
+    let outcome = check(cluster.node(node("n1").label(REGION, "here")).pod(web()));
+    assert_eq!((outcome.bought(), outcome.unplaced()), (1, 0));
+    assert_eq!(outcome.domains(ZONE, "web")[ZONE_3], 1);
+}
+
+#[test]
+fn labels_of_a_volume_made_for_one_pod_are_not_looked_at() {
+    let cluster = labelled("web-scratch", &[(ZONE, &[ZONE_3])]).node(node("n1").zone(ZONE_1));
+    let outcome = check(cluster.pod(pod("web").cpu(100).ephemeral("scratch")));
+    assert_eq!(outcome.place("web").as_deref(), Some("n1"));
 }
 
 #[test]
@@ -281,11 +330,44 @@ fn volume_already_attached_takes_no_further_slot() {
 }
 
 #[test]
-fn node_above_its_slots_takes_no_pod_at_all() {
+fn node_above_its_slots_takes_pods_that_bring_no_volume() {
     let over = slots(0).bound_volume("data", EBS, &[]);
     let over = over.pod(pod("first").volume("data").on("n1"));
-    let outcome = check(over.pod(pod("plain").cpu(10)));
-    assert_ne!(outcome.place("plain").as_deref(), Some("n1"));
+    let outcome = check(
+        over.bound_volume("logs", EBS, &[])
+            .pod(pod("plain").cpu(10))
+            .pod(pod("shares").cpu(10).volume("data"))
+            .pod(pod("brings").cpu(10).volume("logs")),
+    );
+    assert_eq!(outcome.place("plain").as_deref(), Some("n1"));
+    assert_eq!(outcome.place("shares").as_deref(), Some("n1"));
+    assert_ne!(outcome.place("brings").as_deref(), Some("n1"));
+}
+
+#[test]
+fn volume_that_is_still_attached_takes_a_slot() {
+    let full = slots(1).bound_volume("old", EBS, &[]);
+    let full = full
+        .attached("old", EBS, "n1")
+        .bound_volume("data", EBS, &[]);
+    let outcome = check(full.clone().pod(web()));
+    assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1));
+    // Its own volume takes a second slot for as long as no pod uses it.
+    let own = full.clone().pod(pod("web").cpu(100).volume("old"));
+    assert_ne!(check(own).place("web").as_deref(), Some("n1"));
+    let used = full.pod(pod("first").volume("old").on("n1"));
+    let outcome = check(used.pod(pod("second").cpu(10).volume("old")));
+    assert_eq!(outcome.place("second").as_deref(), Some("n1"));
+}
+
+#[test]
+fn attachments_of_another_node_or_driver_take_no_slot() {
+    for (driver, node) in [(EBS, "n2"), ("other.csi", "n1")] {
+        let cluster = slots(1).bound_volume("old", EBS, &[]);
+        let cluster = cluster.attached("old", driver, node);
+        let outcome = check(cluster.bound_volume("data", EBS, &[]).pod(web()));
+        assert_eq!(outcome.place("web").as_deref(), Some("n1"));
+    }
 }
 
 #[test]

@@ -45,11 +45,21 @@ pub fn node(written: &k8s::Node, interner: &mut Interner) -> Result<Node, FieldE
         taints: taint::of_node(taints, interner).within("spec.taints")?,
         capacity,
         allocatable,
+        features: features(status, interner),
         conditions: conditions(said, created, interner),
         created,
         deleting: metadata::deleting(metadata),
         held: metadata::held(metadata),
     })
+}
+
+fn features(status: Option<&k8s::NodeStatus>, interner: &mut Interner) -> Vec<Arc<str>> {
+    let declared = status.and_then(|status| status.declared_features.as_ref());
+    let names = declared.into_iter().flatten();
+    let mut result: Vec<Arc<str>> = names.map(|name| interner.text(name)).collect();
+    result.sort_unstable();
+    result.dedup();
+    result
 }
 
 /// Conditions of every type. One without a time holds since the node's creation.
@@ -88,11 +98,11 @@ pub(crate) fn to_value(node: &Node) -> Value {
     let conditions: Vec<Value> = conditions
         .map(|(kind, own)| condition_value(kind, own))
         .collect();
-    let status = json!({
-        "capacity": write::amounts(&node.capacity),
-        "allocatable": write::amounts(&node.allocatable),
-        "conditions": conditions,
-    });
+    let mut status = Map::new();
+    status.insert("capacity".to_owned(), write::amounts(&node.capacity));
+    status.insert("allocatable".to_owned(), write::amounts(&node.allocatable));
+    write::put(&mut status, "declaredFeatures", json!(node.features));
+    status.insert("conditions".to_owned(), conditions.into());
     write::framed(
         Kind::Node,
         Value::Object(meta),
@@ -110,7 +120,7 @@ mod tests {
     fn conditions_of_every_type_are_read_and_written() {
         let written = json!({
             "metadata": {"name": "n1", "creationTimestamp": "2026-01-01T00:00:00Z"},
-            "status": {"conditions": [
+            "status": {"declaredFeatures": ["B", "A"], "conditions": [
                 {"type": "Ready", "status": "False", "reason": "KubeletNotReady", "message": "no network",
                  "lastHeartbeatTime": "2026-01-03T00:00:00Z", "lastTransitionTime": "2026-01-02T00:00:00Z"},
                 {"type": "example.com/Gpu", "status": "sideways"},
@@ -122,6 +132,7 @@ mod tests {
         };
         let seen = read(written);
         assert_eq!(seen.readiness(), Readiness::NotReady);
+        assert_eq!(seen.features, ["A".into(), "B".into()]);
         let ready = seen.conditions.get("Ready").expect("it is said");
         assert_eq!(
             (&*ready.reason, &*ready.message),

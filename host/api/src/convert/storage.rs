@@ -1,14 +1,16 @@
-//! Volumes: claims, volumes, classes, attach limits and attachments. In-tree drivers appear under the names of their CSI successors.
+//! Volumes: claims, volumes and classes. In-tree drivers appear under the names of their CSI successors.
 
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as k8s;
 use k8s_openapi::api::storage::v1 as storage;
-use plimsoll_core::ids::{NodeName, ObjectName};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use plimsoll_core::ids::ObjectName;
+use plimsoll_core::labels::{LabelKey, REGION, ZONE};
 use plimsoll_core::model::{
-    BindingMode, CsiNode, PersistentVolume, StorageClass, VolumeAttachment, VolumeClaim,
-    VolumeKind, VolumePart,
+    BindingMode, PersistentVolume, StorageClass, VolumeClaim, VolumeKind, VolumePart,
 };
+use plimsoll_core::quantity;
 use plimsoll_core::requirement::{Requirement, Requirements};
 use plimsoll_core::time::Timestamp;
 use serde_json::{Map, Value, json};
@@ -30,6 +32,12 @@ const MIGRATED: [(&str, &str); 7] = [
     ("kubernetes.io/portworx-volume", "pxd.portworx.com"),
     ("kubernetes.io/vsphere-volume", "csi.vsphere.vmware.com"),
 ];
+
+/// Separator of the zones of a volume that is in several, in its label.
+const ZONE_SEPARATOR: &str = "__";
+
+/// The access mode of a claim that one pod at a time may use.
+const ONE_POD: &str = "ReadWriteOncePod";
 
 fn driver(provisioner: &str) -> &str {
     MIGRATED
@@ -61,9 +69,24 @@ pub(crate) fn volume_claim(
         bound: metadata::annotation(metadata, keys::BIND_COMPLETED).is_some(),
         lost: phase == Some("Lost"),
         deleting: metadata.deletion_timestamp.is_some(),
+        size: asked_size(spec)?,
+        single_pod: spec
+            .and_then(|spec| spec.access_modes.as_ref())
+            .is_some_and(|modes| modes.iter().any(|mode| mode == ONE_POD)),
     };
     let name = metadata::object_name(metadata, interner)?;
     Ok(VolumePart::Claim(name, claim))
+}
+
+/// Bytes that a claim asks for, up to the next whole one.
+fn asked_size(spec: Option<&k8s::PersistentVolumeClaimSpec>) -> Result<Option<i64>, FieldError> {
+    let requests = spec.and_then(|spec| spec.resources.as_ref()?.requests.as_ref());
+    let asked = requests.and_then(|requests| requests.get("storage"));
+    let size = asked
+        .map(|asked| quantity::parse_units(&asked.0))
+        .transpose();
+    let size = size.map_err(FieldError::from);
+    size.within("spec.resources.requests.storage")
 }
 
 /// A volume, by its name.
@@ -83,9 +106,24 @@ pub(crate) fn persistent_volume(
     let volume = PersistentVolume {
         affinity: affinity.within("spec.nodeAffinity.required.nodeSelectorTerms")?,
         kind: volume_kind(spec, interner),
+        zone_labels: zone_labels(&written.metadata, interner),
         deleting: written.metadata.deletion_timestamp.is_some(),
     };
     Ok(VolumePart::Volume(name, volume))
+}
+
+/// Labels of a volume that say where it is; one with an empty value between its separators says nothing.
+fn zone_labels(metadata: &ObjectMeta, interner: &mut Interner) -> Requirements {
+    let mut result = Requirements::new();
+    for (key, value) in metadata.labels.iter().flatten() {
+        let key = LabelKey::from(key.as_str());
+        let values: Vec<&str> = value.split(ZONE_SEPARATOR).map(str::trim).collect();
+        if [ZONE, REGION].contains(&key.as_str()) && !values.contains(&"") {
+            let values = values.into_iter().map(|value| interner.text(value));
+            result.add(Requirement::one_of(key, values));
+        }
+    }
+    result
 }
 
 fn volume_kind(spec: &k8s::PersistentVolumeSpec, interner: &mut Interner) -> VolumeKind {
@@ -159,40 +197,6 @@ fn topology(term: &k8s::TopologySelectorTerm, interner: &mut Interner) -> Requir
         .collect()
 }
 
-/// Attach limits of a node, by its name.
-pub(crate) fn csi_node(
-    written: &storage::CSINode,
-    interner: &mut Interner,
-) -> Result<VolumePart, FieldError> {
-    let mut result = CsiNode::default();
-    for (at, driver) in written.spec.drivers.iter().enumerate() {
-        let Some(count) = driver.allocatable.as_ref().and_then(|room| room.count) else {
-            continue;
-        };
-        let limit = u32::try_from(count).map_err(|_| {
-            FieldError::unexpected("count", count, "a number of at least 0")
-                .within(format_args!("spec.drivers[{at}].allocatable"))
-        })?;
-        result.limits.insert(interner.text(&driver.name), limit);
-    }
-    let name = NodeName::from(interner.text(metadata::name(&written.metadata)?));
-    Ok(VolumePart::Node(name, result))
-}
-
-/// A volume that is attached to a node, or about to be.
-pub(crate) fn attachment(
-    written: &storage::VolumeAttachment,
-    interner: &mut Interner,
-) -> Result<VolumeAttachment, FieldError> {
-    let spec = &written.spec;
-    let volume = spec.source.persistent_volume_name.as_ref();
-    Ok(VolumeAttachment {
-        name: interner.text(metadata::name(&written.metadata)?),
-        node: NodeName::from(interner.text(&spec.node_name)),
-        volume: volume.map(|name| interner.text(name)),
-    })
-}
-
 /// A class as it is written.
 pub(crate) fn class_to_value(name: &Arc<str>, class: &StorageClass) -> Value {
     let since = class
@@ -224,6 +228,11 @@ pub(crate) fn class_to_value(name: &Arc<str>, class: &StorageClass) -> Value {
 pub(crate) fn volume_to_value(name: &Arc<str>, volume: &PersistentVolume) -> Value {
     let mut meta = write::metadata(name, None, Timestamp::default());
     gone(&mut meta, volume.deleting);
+    let labels = volume.zone_labels.iter().map(|label| {
+        let zones: Vec<&str> = label.named().iter().map(AsRef::as_ref).collect();
+        (label.key().to_string(), zones.join(ZONE_SEPARATOR).into())
+    });
+    write::put(&mut meta, "labels", Value::Object(labels.collect()));
     let mut spec = Map::new();
     match &volume.kind {
         VolumeKind::Csi(driver) => {
@@ -263,34 +272,19 @@ pub(crate) fn claim_to_value(name: &ObjectName, claim: &VolumeClaim) -> Value {
             json!({keys::BIND_COMPLETED: "yes"}),
         );
     }
-    let spec = json!({"storageClassName": claim.class, "volumeName": claim.volume});
+    let mut spec = Map::new();
+    spec.insert("storageClassName".to_owned(), json!(claim.class));
+    spec.insert("volumeName".to_owned(), json!(claim.volume));
+    if let Some(size) = claim.size {
+        let requests = json!({"storage": size.to_string()});
+        spec.insert("resources".to_owned(), json!({"requests": requests}));
+    }
+    if claim.single_pod {
+        spec.insert("accessModes".to_owned(), json!([ONE_POD]));
+    }
     let phase = if claim.lost { "Lost" } else { "Bound" };
     let fields = json!({"spec": spec, "status": {"phase": phase}});
     write::framed(Kind::PersistentVolumeClaim, Value::Object(meta), fields)
-}
-
-/// Attach limits as they are written.
-pub(crate) fn csi_node_to_value(name: &NodeName, node: &CsiNode) -> Value {
-    let meta = write::metadata(name.as_str(), None, Timestamp::default());
-    let driver = |(name, count): (&Arc<str>, &u32)| json!({"name": name, "nodeID": "", "allocatable": {"count": count}});
-    let drivers: Vec<Value> = node.limits.iter().map(driver).collect();
-    write::framed(
-        Kind::CsiNode,
-        Value::Object(meta),
-        json!({"spec": {"drivers": drivers}}),
-    )
-}
-
-/// An attachment as it is written.
-pub(crate) fn attachment_to_value(attached: &VolumeAttachment) -> Value {
-    let meta = write::metadata(&attached.name, None, Timestamp::default());
-    let source = json!({"persistentVolumeName": attached.volume});
-    let spec = json!({"attacher": "", "nodeName": attached.node.as_str(), "source": source});
-    write::framed(
-        Kind::VolumeAttachment,
-        Value::Object(meta),
-        json!({"spec": spec}),
-    )
 }
 
 /// Marks what was asked to go; when is not kept.

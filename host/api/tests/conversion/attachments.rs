@@ -22,9 +22,10 @@ fn written(source: &Value) -> Value {
 }
 
 #[test]
-fn an_attachment_is_known_by_its_node_and_volume_and_reads_back_the_same() {
+fn an_attachment_is_known_by_its_driver_node_and_volume_and_reads_back_the_same() {
     let expected = VolumeAttachment {
         name: "csi-1".into(),
+        attacher: "ebs.csi.aws.com".into(),
         node: "n1".into(),
         volume: Some("pv-1".into()),
     };

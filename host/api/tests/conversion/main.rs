@@ -3,5 +3,9 @@
 mod annotations;
 mod attachments;
 mod disruption_budgets;
+mod features;
+mod host_ports;
 mod pool_budgets;
+mod resizes;
+mod storage;
 mod template_hash;

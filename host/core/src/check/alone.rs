@@ -8,7 +8,7 @@ use super::daemons;
 use super::finding::Place;
 use super::host::{Host, Sold, Way};
 use super::market::Shop;
-use super::volumes;
+use super::{features, volumes};
 use crate::catalogue::{CapacityType, InstanceType};
 use crate::labels::LabelKey;
 use crate::model::{HostPort, Pod, WhenUnsatisfiable, first_untolerated};
@@ -46,6 +46,9 @@ pub(super) fn first_served(snapshot: &Snapshot, shop: &Shop, pod: &Pod) -> Optio
     if first_untolerated(&shop.pool.taints, &pod.spec.tolerations).is_some() {
         return None;
     }
+    if features::missing_in_pool(snapshot, &shop.pool.name, pod).is_some() {
+        return None;
+    }
     let mut readings = vec![shop.node.clone()];
     for (_, alternatives) in volumes::alternatives(snapshot, pod) {
         readings = readings
@@ -56,6 +59,10 @@ pub(super) fn first_served(snapshot: &Snapshot, shop: &Shop, pod: &Pod) -> Optio
                     .filter_map(|asked| narrowed(snapshot, node, asked))
             })
             .collect();
+    }
+    for (_, labels) in volumes::zone_labels(snapshot, pod) {
+        let narrow = |node: &Requirements| narrowed(snapshot, node, labels);
+        readings = readings.iter().filter_map(narrow).collect();
     }
     let alternatives = daemons::alternatives(&pod.spec);
     alternatives.iter().position(|asked| {
@@ -141,6 +148,7 @@ pub(super) fn fits(
     }
     let host = Host {
         place: Place::Node(String::new()),
+        row: None,
         is_deleting: false,
         taints: shop.pool.taints.clone(),
         node: node.clone(),
@@ -148,6 +156,7 @@ pub(super) fn fits(
         ports: Vec::new(),
         asked: Resources::new(),
         attached: volumes::AttachedClaims::new(),
+        lingering: BTreeMap::new(),
         attach_limits: BTreeMap::new(),
     };
     let way = Way {
@@ -158,7 +167,7 @@ pub(super) fn fits(
     };
     let (mut asked, ports) = daemons::on_new(snapshot, &host, &way);
     asked.add(&pod.spec.requests);
-    let clash = |port: &HostPort| ports.iter().any(|other| other.conflicts_with(port));
+    let clash = |port: &HostPort| ports.iter().any(|other| super::ports::clash(other, port));
     let room = sold.instance_type.allocatable(sold.offering());
     !pod.spec.host_ports.iter().any(clash) && room.fits(&asked)
 }

@@ -3,12 +3,13 @@
 
 use std::collections::BTreeMap;
 
-use super::volumes;
+use super::{one_pod, volumes};
 use crate::catalogue::CapacityType;
 use crate::ids::NodeName;
 use crate::labels::{CAPACITY_TYPE, NODEPOOL};
 use crate::model::{DoNotDisrupt, Effect, OwnerKind, Pod, PodDisruptionBudget, PodPhase, Taint};
 use crate::requirement::{Operator, Requirement, Requirements};
+use crate::resources::ResourceName;
 use crate::snapshot::{PreferencePolicy, Snapshot};
 
 /// Standing of a pod in a plan.
@@ -33,6 +34,9 @@ pub(super) fn entries(snapshot: &Snapshot) -> Vec<Eligibility> {
         .iter()
         .filter_map(|node| Some((&node.node.as_ref()?.name, node.is_deleting())))
         .collect();
+    let devices = devices_of_claims(snapshot);
+    let asks =
+        |pod: &Pod, name: &ResourceName| pod.node.is_none() && pod.spec.requests.get(name) > 0;
     let entry = |pod: &std::sync::Arc<Pod>| {
         let entry = match &pod.node {
             None => pending(snapshot, pod, &deleting),
@@ -40,13 +44,43 @@ pub(super) fn entries(snapshot: &Snapshot) -> Vec<Eligibility> {
             Some(node) => Eligibility::Elsewhere(format!("it is bound to {node}")),
         };
         match entry {
-            Eligibility::Waits | Eligibility::Free if pod.spec.dynamic_resources => {
+            Eligibility::Waits | Eligibility::Free
+                if pod.spec.dynamic_resources || devices.iter().any(|name| asks(pod, name)) =>
+            {
                 Eligibility::DynamicResources
             }
             other => other,
         }
     };
-    snapshot.pods.iter().map(entry).collect()
+    let mut entries: Vec<Eligibility> = snapshot.pods.iter().map(entry).collect();
+    one_pod::correct(snapshot, &deleting, &mut entries);
+    entries
+}
+
+/// Extended resources that DeviceClasses offer and that neither a node nor a type for sale has.
+fn devices_of_claims(snapshot: &Snapshot) -> Vec<ResourceName> {
+    let mut names = Vec::new();
+    for class in &snapshot.device_classes {
+        let own_name = format!("deviceclass.resource.kubernetes.io/{}", class.name);
+        names.push(ResourceName::from(own_name.as_str()));
+        names.extend(class.extended_resource.as_deref().map(ResourceName::from));
+    }
+    for node in &snapshot.nodes {
+        let there = node.allocatable();
+        names.retain(|name| there.get(name) <= 0);
+    }
+    for overlay in &snapshot.overlays {
+        names.retain(|name| overlay.capacity.get(name) <= 0);
+    }
+    for sold in snapshot
+        .catalogues
+        .distinct()
+        .iter()
+        .flat_map(|listed| listed.types())
+    {
+        names.retain(|name| sold.capacity.get(name) <= 0);
+    }
+    names
 }
 
 /// A pod without a node.

@@ -3,7 +3,7 @@
 //! An existing node has one way. A claim has as many as it may be launched in, and whatever is put on it must be right in
 //! each of them: the plan does not choose what the cloud gives.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::finding::Place;
@@ -87,6 +87,8 @@ pub(super) struct Way {
 #[derive(Clone, Debug)]
 pub(super) struct Host {
     pub(super) place: Place,
+    /// Row among the nodes of the snapshot; `None` for one to buy.
+    pub(super) row: Option<usize>,
     /// `true` if it takes pods at all.
     pub(super) is_deleting: bool,
     pub(super) taints: Vec<Taint>,
@@ -99,6 +101,8 @@ pub(super) struct Host {
     pub(super) asked: Resources,
     /// Volumes of pods, bound and placed.
     pub(super) attached: AttachedClaims,
+    /// Names of volumes that are attached though maybe no pod uses them, by driver.
+    pub(super) lingering: BTreeMap<Arc<str>, BTreeSet<Arc<str>>>,
     /// Attach limits by driver.
     pub(super) attach_limits: BTreeMap<Arc<str>, u32>,
 }

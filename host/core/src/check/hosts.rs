@@ -1,5 +1,6 @@
 //! The places of a plan before any pod is put on them: the nodes of the snapshot, then the claims of the plan.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::daemons;
@@ -29,9 +30,12 @@ impl Hosts {
         claims: &[PlannedClaim],
     ) -> Self {
         let bound = snapshot.pods_by_node();
-        let nodes = snapshot.nodes.iter().zip(&bound);
+        let nodes = snapshot.nodes.iter().zip(&bound).enumerate();
         let mut all: Vec<Host> = nodes
-            .map(|(node, bound)| existing(snapshot, listings, node, bound))
+            .map(|(row, (node, bound))| Host {
+                row: Some(row),
+                ..existing(snapshot, listings, node, bound)
+            })
             .collect();
         let planned = claims.iter().enumerate();
         all.extend(planned.map(|(row, claim)| planned_host(snapshot, listings, row, claim)));
@@ -92,6 +96,7 @@ fn existing(
         .and_then(|node| snapshot.volumes.nodes.get(&node.name));
     let mut host = Host {
         place: Place::Node(node.name().to_owned()),
+        row: None,
         is_deleting: node.is_deleting(),
         taints: node.taints(),
         node: labels_of(node),
@@ -101,6 +106,7 @@ fn existing(
             .collect(),
         asked: Resources::new(),
         attached,
+        lingering: volumes::lingering(snapshot, node),
         attach_limits: limits
             .map(|limits| limits.limits.clone())
             .unwrap_or_default(),
@@ -164,6 +170,7 @@ fn planned_host(
             row,
             pool: claim.pool.clone(),
         },
+        row: None,
         is_deleting: false,
         taints: claim.taints.clone(),
         node,
@@ -171,7 +178,8 @@ fn planned_host(
         ports: Vec::new(),
         asked: Resources::new(),
         attached: AttachedClaims::new(),
-        attach_limits: std::collections::BTreeMap::new(),
+        lingering: BTreeMap::new(),
+        attach_limits: BTreeMap::new(),
     };
     let mut ways = Vec::new();
     let named: Vec<Sold> = claim

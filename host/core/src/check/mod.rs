@@ -22,15 +22,18 @@ mod claims;
 mod cost;
 mod daemons;
 mod entry;
+mod features;
 mod finding;
 mod guards;
 mod host;
 mod hosts;
 mod listings;
 mod market;
+mod one_pod;
 mod options;
 mod placement;
 mod pools;
+mod ports;
 mod topology;
 mod unplaced;
 mod volumes;
@@ -102,6 +105,8 @@ struct Replay<'a> {
     entries: Vec<Eligibility>,
     hosts: Hosts,
     topology: Topology<'a>,
+    /// Claims for one pod that are taken.
+    taken: one_pod::Taken,
     /// How often each pod is placed or listed.
     mentioned: Vec<u32>,
     /// Pods of each claim, and whether no topology rule spoke of each when it was placed.
@@ -127,6 +132,7 @@ impl<'a> Replay<'a> {
             plan,
             hosts,
             topology,
+            taken: one_pod::Taken::default(),
             mentioned: vec![0; snapshot.pods.len()],
             pods: vec![Vec::new(); plan.claims.len()],
             entries,
@@ -209,6 +215,7 @@ impl<'a> Replay<'a> {
             }
         };
         breaches.extend(why_not.map(|why| Breach::new(Rule::Entry, why, "pods that wait")));
+        breaches.extend(self.taken.take(self.snapshot, pod));
         let is_plain = !self.topology.concerns(pod) && !self.topology.is_followed(pod);
         breaches.extend(self.topology.breaches(pod, host_row, host, Doubt::Forgives));
         self.topology.record(pod, host_row, host);

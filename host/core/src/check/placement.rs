@@ -1,13 +1,18 @@
 //! The rules of one pod on one node, apart from topology: deletion, taints, labels, free resources, ports, volumes.
 //! Section 18 of the scheduling contract; for a claim, in every way it names.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::daemons;
-use super::finding::{Breach, Rule};
+use super::features;
+use super::finding::{Breach, Place, Rule};
 use super::host::{Host, Way};
+use super::ports;
 use super::volumes;
+use crate::labels::{REGION, ZONE};
 use crate::model::{Effect, HostPort, Pod, Taint, first_untolerated};
+use crate::requirement::Operator;
 use crate::snapshot::Snapshot;
 
 /// Weight of taints that only prefer to keep pods away.
@@ -40,6 +45,8 @@ pub(super) fn breaches(
     result.extend(host_ports(pod, host));
     result.extend(attach_limits(snapshot, pod, host));
     result.extend(volume_topology(snapshot, pod, host));
+    result.extend(volume_labels(snapshot, pod, host));
+    result.extend(needs(snapshot, pod, host));
     result
 }
 
@@ -93,11 +100,11 @@ fn room(pod: &Pod, host: &Host) -> Option<Breach> {
 
 fn host_ports(pod: &Pod, host: &Host) -> Option<Breach> {
     let taken = |port: &&HostPort| {
-        let by_pod = host.ports.iter().any(|other| other.conflicts_with(port));
+        let by_pod = host.ports.iter().any(|other| ports::clash(other, port));
         let by_daemon = host
             .named()
             .flat_map(|way| &way.daemon_ports)
-            .any(|other| other.conflicts_with(port));
+            .any(|other| ports::clash(other, port));
         by_pod || by_daemon
     };
     let port = pod.spec.host_ports.iter().find(taken)?;
@@ -105,18 +112,22 @@ fn host_ports(pod: &Pod, host: &Host) -> Option<Breach> {
     Some(Breach::new(Rule::HostPorts, value, "free ports"))
 }
 
+/// Slots of each driver of which the pod brings a volume that no pod there uses yet: one for each volume in use, one for each
+/// that is attached for nothing, even if it is what the pod brings.
 fn attach_limits(snapshot: &Snapshot, pod: &Pod, host: &Host) -> Option<Breach> {
-    if host.attach_limits.is_empty() {
-        return None;
-    }
-    let mut attached = host.attached.clone();
-    volumes::attach(snapshot, pod, &mut attached);
+    let mut own = volumes::AttachedClaims::new();
+    volumes::attach(snapshot, pod, &mut own);
     host.attach_limits.iter().find_map(|(driver, limit)| {
-        let count = attached
-            .get(driver)
-            .map_or(0, std::collections::BTreeSet::len);
-        let limit = usize::try_from(*limit).unwrap_or(usize::MAX);
-        (count > limit).then(|| {
+        let nothing = BTreeSet::new();
+        let there = host.attached.get(driver).unwrap_or(&nothing);
+        let brought = own.get(driver)?.difference(there).count();
+        let volume_of = |claim| snapshot.volumes.claims.get(claim)?.volume.as_ref();
+        let used: BTreeSet<&Arc<str>> = there.iter().filter_map(volume_of).collect();
+        let names = host.lingering.get(driver).into_iter().flatten();
+        let lingering = names.filter(|name| !used.contains(name)).count();
+        let count = there.len() + lingering + brought;
+        let is_beyond = count > usize::try_from(*limit).unwrap_or(usize::MAX);
+        (brought > 0 && is_beyond).then(|| {
             Breach::new(
                 Rule::VolumeLimit,
                 format!("{count} volumes of {driver}"),
@@ -143,6 +154,55 @@ fn volume_topology(snapshot: &Snapshot, pod: &Pod, host: &Host) -> Option<Breach
             "a place from which every volume can be reached",
         ))
     })
+}
+
+/// Labels of volumes: a place with a zone or a region is in theirs; one with neither may take any.
+fn volume_labels(snapshot: &Snapshot, pod: &Pod, host: &Host) -> Option<Breach> {
+    volumes::zone_labels(snapshot, pod).find_map(|(claim, labels)| {
+        let unmet = |way: &Way| {
+            let is_somewhere = [ZONE, REGION].into_iter().any(|key| {
+                let value = host.value(way, key);
+                value.is_some_and(|value| value.operator() != Operator::DoesNotExist)
+            });
+            let reason = host.first_unmet(way, labels).filter(|_| is_somewhere)?;
+            Some(with_way(reason, way))
+        };
+        let reason = host.named().find_map(unmet)?;
+        Some(Breach::new(
+            Rule::VolumeTopology,
+            format!("volume of claim {claim} is labelled elsewhere: {reason}"),
+            "zone and region as the labels of every volume say",
+        ))
+    })
+}
+
+/// Drivers on a node there is, where one to buy gets its own; and features of either.
+fn needs(snapshot: &Snapshot, pod: &Pod, host: &Host) -> Option<Breach> {
+    let row = host.row.map(|row| &snapshot.nodes[row]);
+    if let Some(driver) = row.and_then(|row| volumes::missing_driver(snapshot, row, pod)) {
+        let value = format!("CSI driver {driver} does not run there");
+        return Some(Breach::new(
+            Rule::NodeNeeds,
+            value,
+            "every driver that must run",
+        ));
+    }
+    let pool = match (&host.place, row) {
+        (Place::Claim { pool, .. }, _) => Some(pool.clone()),
+        (_, Some(row)) => row.pool(),
+        _ => None,
+    };
+    let complete = row.filter(|row| row.is_initialized());
+    let feature = match complete.and_then(|row| row.node.as_ref()) {
+        Some(node) => features::missing(node, pod)?,
+        None => features::missing_in_pool(snapshot, &pool?, pod)?,
+    };
+    let value = format!("feature {feature} is not declared");
+    Some(Breach::new(
+        Rule::NodeNeeds,
+        value,
+        "every feature that it needs",
+    ))
 }
 
 /// Puts a pod on a place: what it asks for, its ports and its volumes are taken from then on.

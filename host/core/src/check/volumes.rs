@@ -8,10 +8,13 @@ use super::finding::{Breach, Rule};
 use super::host::Host;
 use crate::ids::ObjectName;
 use crate::labels::HOSTNAME;
-use crate::model::{BindingMode, PackingMode, Pod, StorageClass, VolumeClaim, VolumeKind};
+use crate::model::{
+    BindingMode, PackingMode, Pod, PodVolume, StorageClass, VolumeClaim, VolumeKind,
+};
 use crate::plan::{Plan, PlannedClaim};
 use crate::requirement::Requirements;
-use crate::snapshot::{Guard, Snapshot};
+use crate::snapshot::{Guard, Snapshot, StateNode};
+use crate::time::Span;
 
 /// Claims by driver, each counted once however many pods share it.
 pub(super) type AttachedClaims = BTreeMap<Arc<str>, BTreeSet<ObjectName>>;
@@ -65,6 +68,9 @@ pub(super) fn problem(snapshot: &Snapshot, pod: &Pod) -> Option<String> {
                 Some(class) if class.binding == BindingMode::Immediate => {
                     "is not bound although its class binds at once"
                 }
+                Some(_) if rooms(snapshot, claim).is_some_and(|rooms| rooms.is_empty()) => {
+                    "has no room to be made in"
+                }
                 Some(_) => return None,
             }
         };
@@ -92,7 +98,75 @@ pub(super) fn alternatives(snapshot: &Snapshot, pod: &Pod) -> Vec<(ObjectName, V
         };
         (!alternatives.is_empty()).then_some((name, alternatives))
     };
-    claims(snapshot, pod).filter_map(of_claim).collect()
+    let of_room = |(name, claim): (ObjectName, Option<&VolumeClaim>)| {
+        let rooms = rooms(snapshot, claim?)?;
+        Some((name, rooms.into_iter().cloned().collect()))
+    };
+    let places = claims(snapshot, pod).filter_map(of_claim);
+    places
+        .chain(claims(snapshot, pod).filter_map(of_room))
+        .collect()
+}
+
+/// Node labels of every CSIStorageCapacity in which a claim that is not bound could be made; `None` where its driver does not tell
+/// of any, or it does not say how large it is to be.
+fn rooms<'a>(snapshot: &'a Snapshot, claim: &VolumeClaim) -> Option<Vec<&'a Requirements>> {
+    let volumes = &snapshot.volumes;
+    let class = class(snapshot, claim).filter(|_| claim.volume.is_none())?;
+    let (name, _) = volumes
+        .classes
+        .iter()
+        .find(|(_, own)| std::ptr::eq(*own, class))?;
+    let size = claim.size?;
+    if !volumes.drivers.get(&class.driver)?.tells_capacity {
+        return None;
+    }
+    let mut result = Vec::new();
+    for room in volumes.capacities.values() {
+        let is_enough = room.largest.is_some_and(|largest| size <= largest);
+        if let Some(topology) = &room.topology
+            && is_enough
+            && room.class == *name
+        {
+            result.push(topology);
+        }
+    }
+    Some(result)
+}
+
+/// The first driver of a pod's volumes that must run on a node and does not. One that has just come may still get it.
+pub(super) fn missing_driver(snapshot: &Snapshot, node: &StateNode, pod: &Pod) -> Option<Arc<str>> {
+    let mut own = AttachedClaims::new();
+    attach(snapshot, pod, &mut own);
+    let seen = node.node.as_ref()?;
+    let age = snapshot.now.since(seen.created);
+    if !node.is_initialized() || age < Span::from_secs(5 * 60) {
+        return None;
+    }
+    let runs = |driver: &str| match snapshot.volumes.nodes.get(&seen.name) {
+        Some(there) => there.limits.contains_key(driver) || there.unlimited.contains(driver),
+        None => false,
+    };
+    let asks = |driver: &Arc<str>| matches!(snapshot.volumes.drivers.get(driver), Some(own) if own.must_run);
+    own.into_keys().find(|driver| asks(driver) && !runs(driver))
+}
+
+/// For each volume of a pod with labels of zone or region: its claim, and what the labels say. Claims that were made for the pod
+/// are not looked at.
+pub(super) fn zone_labels<'a>(
+    snapshot: &'a Snapshot,
+    pod: &'a Pod,
+) -> impl Iterator<Item = (ObjectName, &'a Requirements)> {
+    let of_claim =
+        |(volume, (name, claim)): (&PodVolume, (ObjectName, Option<&'a VolumeClaim>))| {
+            let PodVolume::Claim(_) = volume else {
+                return None;
+            };
+            let volume = snapshot.volumes.volumes.get(claim?.volume.as_ref()?)?;
+            (!volume.zone_labels.is_empty()).then_some((name, &volume.zone_labels))
+        };
+    let volumes = pod.spec.volumes.iter();
+    volumes.zip(claims(snapshot, pod)).filter_map(of_claim)
 }
 
 /// Adds a pod's claims to those attached to a node, by driver. Drivers that cannot be told are not counted.
@@ -109,6 +183,31 @@ pub(super) fn attach(snapshot: &Snapshot, pod: &Pod, attached: &mut AttachedClai
             attached.entry(driver).or_default().insert(name);
         }
     }
+}
+
+/// Names of the volumes that VolumeAttachments hold on a node, by the driver that attaches them.
+pub(super) fn lingering(
+    snapshot: &Snapshot,
+    node: &StateNode,
+) -> BTreeMap<Arc<str>, BTreeSet<Arc<str>>> {
+    let mut result: BTreeMap<Arc<str>, BTreeSet<Arc<str>>> = BTreeMap::new();
+    let Some(node) = &node.node else {
+        return result;
+    };
+    for own in snapshot
+        .attachments
+        .iter()
+        .filter(|own| own.node == node.name)
+    {
+        let volume = own.volume.as_ref().filter(|_| !own.attacher.is_empty());
+        let known = volume.and_then(|name| snapshot.volumes.volumes.get(name));
+        let is_csi = known.is_some_and(|known| matches!(known.kind, VolumeKind::Csi(_)));
+        if let Some(name) = volume.filter(|_| is_csi) {
+            let of_driver = result.entry(own.attacher.clone()).or_default();
+            of_driver.insert(Arc::clone(name));
+        }
+    }
+    result
 }
 
 /// A machine to buy, with all its pods on, that in some way it names attaches fewer volumes than they use. Only in pools whose

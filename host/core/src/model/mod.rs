@@ -9,6 +9,7 @@ mod claim;
 mod condition;
 mod condition_type;
 mod default_spread;
+mod device_class;
 mod disruption;
 mod move_cost;
 mod node;
@@ -34,6 +35,7 @@ pub use claim::{ClaimPhase, ClassRef, NodeClaim, class_label};
 pub use condition::{Condition, ConditionStatus, Conditions, DesiredCondition, Stamp};
 pub use condition_type::ConditionType;
 pub use default_spread::default_constraints;
+pub use device_class::DeviceClass;
 pub use disruption::{
     Budget, BudgetNodes, BudgetReason, BudgetReasons, ConsolidationPolicy, DisruptionReason,
     PoolDisruption, ReasonFacts,
@@ -62,8 +64,8 @@ pub use taint::{
 pub use template::{TemplateField, WrittenTemplate};
 pub use unread::Unread;
 pub use volume::{
-    BindingMode, CsiNode, PersistentVolume, StorageClass, VolumeAttachment, VolumeClaim,
-    VolumeKind, VolumePart, Volumes,
+    BindingMode, CsiDriver, CsiNode, PersistentVolume, StorageCapacity, StorageClass,
+    VolumeAttachment, VolumeClaim, VolumeKind, VolumePart, Volumes,
 };
 pub use workload::{
     DaemonSet, DisruptionLimit, Namespace, PodDisruptionBudget, Replicated, Service, WorkloadKind,
@@ -101,7 +103,9 @@ macro_rules! kinds {
                 Namespace(Namespace) in namespaces by name: Arc<str>;
                 /// PodDisruptionBudgets.
                 DisruptionBudget(PodDisruptionBudget) in disruption_budgets by name: ObjectName;
-                /// VolumeAttachments, which no snapshot has.
+                /// DeviceClasses.
+                DeviceClass(DeviceClass) in device_classes by name: Arc<str>;
+                /// VolumeAttachments.
                 Attachment(VolumeAttachment) in attachments by name: Arc<str>;
             }
         }

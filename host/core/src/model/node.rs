@@ -42,6 +42,9 @@ pub struct Node {
     pub capacity: Resources,
     /// Resources for pods and daemons.
     pub allocatable: Resources,
+    /// Features that its kubelet declares, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub features: Vec<Arc<str>>,
     /// Its health, in the words of its kubelet and of whoever else watches it.
     #[serde(default)]
     pub conditions: NodeConditions,

@@ -149,6 +149,9 @@ pub struct PodSpec {
     pub host_network: bool,
     /// Volumes that resolve to a claim.
     pub volumes: Vec<PodVolume>,
+    /// Features of the kubelet that its node must declare, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub features: Vec<Arc<str>>,
     /// `true` if it asks for devices through dynamic resource allocation.
     pub dynamic_resources: bool,
     /// `spec.priority`; 0 when absent.
@@ -216,7 +219,7 @@ pub enum Protocol {
 /// A port that a pod takes on its host.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct HostPort {
-    /// The address; `0.0.0.0` and `::` mean every address.
+    /// The address; `0.0.0.0` means every address, those of IPv6 too, and `::` one like any other.
     pub address: Arc<str>,
     /// The port, 1 to 65,535.
     pub port: u16,
@@ -225,9 +228,9 @@ pub struct HostPort {
 }
 
 impl HostPort {
-    /// `true` if two pods on one host cannot both have these.
+    /// `true` if two pods on one host cannot both have these, by the scheduler's rule: text decides what is the same address.
     pub fn conflicts_with(&self, other: &Self) -> bool {
-        let every = |address: &str| address == "0.0.0.0" || address == "::";
+        let every = |address: &str| address == "0.0.0.0";
         self.port == other.port
             && self.protocol == other.protocol
             && (self.address == other.address || every(&self.address) || every(&other.address))

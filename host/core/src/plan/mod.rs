@@ -282,7 +282,7 @@ impl fmt::Display for Refusal {
         match self {
             Self::Invalid(problem) => write!(f, "cannot be planned: {problem}"),
             Self::DynamicResources => f.write_str(
-                "asks for devices through dynamic resource allocation, which is not served",
+                "asks for devices that dynamic resource allocation meets, which is not planned",
             ),
             Self::NoPool => f.write_str("is unschedulable: no NodePool may launch a node"),
             Self::Reserved => f.write_str("waits for a capacity reservation that others hold"),

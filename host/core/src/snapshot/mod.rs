@@ -28,9 +28,9 @@ use serde::Serialize;
 use crate::buffer;
 use crate::catalogue::{Catalogues, ExpectedResources, NodeResources, Overlaid};
 use crate::model::{
-    CapacityBuffer, DaemonSet, HasStatus, Namespace, NodeOverlay, NodePool, Pod,
-    PodDisruptionBudget, PodTemplate, Replicated, Service, SpreadConstraint, Volumes,
-    default_constraints,
+    CapacityBuffer, DaemonSet, DeviceClass, HasStatus, Namespace, NodeOverlay, NodePool, Pod,
+    PodDisruptionBudget, PodTemplate, Replicated, Service, SpreadConstraint, VolumeAttachment,
+    Volumes, default_constraints,
 };
 use crate::time::Timestamp;
 
@@ -72,6 +72,12 @@ pub struct Snapshot {
     pub namespaces: Vec<Arc<Namespace>>,
     /// PodDisruptionBudgets by namespace and name.
     pub disruption_budgets: Vec<Arc<PodDisruptionBudget>>,
+    /// DeviceClasses by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub device_classes: Vec<Arc<DeviceClass>>,
+    /// VolumeAttachments by name.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Arc<VolumeAttachment>>,
     /// Volumes and their claims, classes and limits.
     pub volumes: Arc<Volumes>,
     /// Evictions, failures and moves of the last day, and commands under way.
@@ -122,6 +128,8 @@ impl Snapshot {
             services: objects.services,
             namespaces: objects.namespaces,
             disruption_budgets: objects.disruption_budgets,
+            device_classes: objects.device_classes,
+            attachments: objects.attachments,
             volumes: objects.volumes,
             activity: Activity::default(),
         };
@@ -154,7 +162,8 @@ impl Snapshot {
             services: self.services.clone(),
             namespaces: self.namespaces.clone(),
             disruption_budgets: self.disruption_budgets.clone(),
-            attachments: Vec::new(),
+            device_classes: self.device_classes.clone(),
+            attachments: self.attachments.clone(),
             volumes: Arc::clone(&self.volumes),
         }
     }

@@ -168,6 +168,7 @@ fn placeholder(claim: &NodeClaim, name: NodeName) -> Node {
         taints: Vec::new(),
         capacity: Resources::new(),
         allocatable: Resources::new(),
+        features: Vec::new(),
         conditions: NodeConditions::of(Readiness::Unknown, claim.created),
         created: claim.created,
         deleting: None,

@@ -39,7 +39,7 @@ pub struct Frozen {
 }
 
 /// Revisions of the kinds that are copied whole when one of them changes.
-type Revisions = [u64; 9];
+type Revisions = [u64; 11];
 
 /// Pods in the order of a snapshot: by name, those of spare room behind others of the same name.
 type PodPlace = (ObjectName, bool);
@@ -83,6 +83,8 @@ impl Frozen {
             services,
             namespaces,
             disruption_budgets,
+            device_classes,
+            attachments,
         ] = &mut self.revisions;
         copy(&mut snapshot.pools, &cluster.pools, pools);
         copy(&mut snapshot.overlays, &cluster.overlays, overlays);
@@ -97,6 +99,12 @@ impl Frozen {
             &cluster.disruption_budgets,
             disruption_budgets,
         );
+        copy(
+            &mut snapshot.device_classes,
+            &cluster.device_classes,
+            device_classes,
+        );
+        copy(&mut snapshot.attachments, &cluster.attachments, attachments);
         snapshot.volumes = Arc::clone(&cluster.volumes);
     }
 

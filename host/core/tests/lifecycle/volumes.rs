@@ -34,11 +34,9 @@ fn draining(pods: &[&str], change: impl Fn(&mut Pod)) -> Scene {
     Arc::make_mut(scene.node.as_mut().expect("it is there")).deleting = Some(second(0));
     scene.attachments = vec![attached("csi-1", Some("pv-data"))];
     let claim = VolumeClaim {
-        class: None,
         volume: Some("pv-data".into()),
         bound: true,
-        lost: false,
-        deleting: false,
+        ..VolumeClaim::default()
     };
     let claims = &mut Arc::make_mut(&mut scene.volumes).claims;
     claims.insert(ObjectName::new("default", "data"), claim);
@@ -49,6 +47,7 @@ fn draining(pods: &[&str], change: impl Fn(&mut Pod)) -> Scene {
 fn attached(name: &str, volume: Option<&str>) -> VolumeAttachment {
     VolumeAttachment {
         name: name.into(),
+        attacher: "ebs.csi.aws.com".into(),
         node: "n1".into(),
         volume: volume.map(Arc::from),
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use kube::ResourceExt;
 use kube::core::DynamicObject;
-use plimsoll_api::{Interner, Kind, Object, ReadError};
+use plimsoll_api::{Interner, Kind, Object, ReadError, ResizeRule};
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::{ObjectName, Uid};
 use plimsoll_core::model;
@@ -27,11 +27,13 @@ use crate::resource::{to_object, version};
 /// Kinds that daemon sets are made of.
 const DAEMONS: [Kind; 2] = [Kind::DaemonSet, Kind::Pod];
 /// Kinds that volumes are made of.
-const VOLUMES: [Kind; 4] = [
+const VOLUMES: [Kind; 6] = [
     Kind::PersistentVolumeClaim,
     Kind::PersistentVolume,
     Kind::StorageClass,
     Kind::CsiNode,
+    Kind::CsiDriver,
+    Kind::StorageCapacity,
 ];
 
 /// Namespace and name; the namespace of what lives in none is empty.
@@ -88,6 +90,13 @@ impl Index {
             unlisted: kinds.iter().copied().collect(),
             ..Self::default()
         }
+    }
+
+    /// The same, with pods that are being resized counted as the scheduler counts them.
+    #[must_use]
+    pub fn counting_resizes(mut self, rule: ResizeRule) -> Self {
+        self.interner.resizes = rule;
+        self
     }
 
     /// Takes in one event.

@@ -177,6 +177,31 @@ fn a_driver_attaches_so_many_volumes_and_shared_ones_count_once() {
 }
 
 #[test]
+fn a_claim_for_one_pod_has_one() {
+    let world = || {
+        let world = cluster().node(node("n1")).bound_volume("data", "ebs", &[]);
+        world.with_volumes(|volumes| {
+            let claims = volumes.claims.values_mut();
+            claims.for_each(|claim| claim.single_pod = true);
+        })
+    };
+    let waiting = world()
+        .pod(pod("a").volume("data"))
+        .pod(pod("b").volume("data"));
+    let waiting = waiting.snapshot();
+    let both = plan(&waiting).on("a", "n1").on("b", "n1").build();
+    breaks(&waiting, &both, &[Rule::OnePodVolume]);
+    let told = Refusal::Invalid("a comes first".into());
+    passes(
+        &waiting,
+        &plan(&waiting).on("a", "n1").waits("b", told).build(),
+    );
+    let used = world().pod(pod("a").volume("data").on("n1"));
+    let used = used.pod(pod("b").volume("data")).snapshot();
+    breaks(&used, &plan(&used).on("b", "n1").build(), &[Rule::Entry]);
+}
+
+#[test]
 fn a_machine_to_buy_attaches_what_its_type_does_in_every_way_it_names() {
     let world = |packing: PackingMode, held: bool| {
         let mut world = cluster()

@@ -12,6 +12,13 @@ use super::{affinity, requests, spread};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
 
+/// The feature of containers whose end restarts all others.
+pub(super) const RESTART_ALL: &str = "RestartAllContainersOnContainerExits";
+/// The action of a container's restart rule that needs [`RESTART_ALL`].
+pub(super) const RESTART_ALL_ACTION: &str = "RestartAllContainers";
+/// The feature of pods on the host's network with users of their own.
+pub(super) const USERS_ON_HOST: &str = "UserNamespacesHostNetworkSupport";
+
 /// A pod's specification, with what else of the pod bears on it.
 pub(in crate::convert) struct Template<'a> {
     /// The specification.
@@ -35,6 +42,7 @@ pub(in crate::convert) fn pod_spec(
         host_ports: host_ports(spec, interner)?,
         host_network: spec.host_network == Some(true),
         volumes: volumes(spec, interner),
+        features: features(spec),
         dynamic_resources: uses_dynamic_resources(spec),
         priority: spec.priority.unwrap_or(0),
         problem: template.problem.map(Arc::from),
@@ -85,23 +93,51 @@ fn node_selector(spec: &k8s::PodSpec, interner: &mut Interner) -> Result<Require
     Ok(result)
 }
 
-/// Ports taken on the host. On the host's network every container port is one, as the API server defaults it.
+/// Features that a node must declare for a pod, as the plugin NodeDeclaredFeatures of kube-scheduler v1.36.3 infers them; those of
+/// v1.37.2 that depend on fields of that version are not read.
+fn features(spec: &k8s::PodSpec) -> Vec<Arc<str>> {
+    let init = spec.init_containers.iter().flatten();
+    let mut rules = spec
+        .containers
+        .iter()
+        .chain(init)
+        .flat_map(|container| container.restart_policy_rules.iter().flatten());
+    let restarts_all = rules.any(|rule| rule.action == RESTART_ALL_ACTION);
+    let maps_users = spec.host_network == Some(true) && spec.host_users == Some(false);
+    let needed = [(restarts_all, RESTART_ALL), (maps_users, USERS_ON_HOST)];
+    let needed = needed.into_iter().filter(|(is_needed, _)| *is_needed);
+    needed.map(|(_, name)| Arc::from(name)).collect()
+}
+
+/// Ports taken on the host, by containers that run as long as the pod does: its own, and init containers that always restart.
+/// On the host's network every container port is one, as the API server defaults it.
 fn host_ports(spec: &k8s::PodSpec, interner: &mut Interner) -> Result<Vec<HostPort>, FieldError> {
     let on_host = spec.host_network == Some(true);
+    let init = spec.init_containers.iter().flatten().enumerate();
+    let sidecars = init.filter(|(_, container)| is_sidecar(container));
+    let containers = spec.containers.iter().enumerate();
+    let listed = sidecars
+        .map(|container| ("initContainers", container))
+        .chain(containers.map(|container| ("containers", container)));
     let mut result = Vec::new();
-    for (c, container) in spec.containers.iter().enumerate() {
+    for (list, (c, container)) in listed {
         for (p, port) in container.ports.iter().flatten().enumerate() {
             let number = match port.host_port {
                 Some(0) | None if on_host => port.container_port,
                 Some(0) | None => continue,
                 Some(number) => number,
             };
-            let made = host_port(port, number, interner)
-                .within(format_args!("containers[{c}].ports[{p}]"))?;
+            let made =
+                host_port(port, number, interner).within(format_args!("{list}[{c}].ports[{p}]"))?;
             result.push(made);
         }
     }
     Ok(result)
+}
+
+/// `true` if an init container runs beside all that follows it.
+pub(super) fn is_sidecar(container: &k8s::Container) -> bool {
+    container.restart_policy.as_deref() == Some("Always")
 }
 
 fn host_port(

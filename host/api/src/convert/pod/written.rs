@@ -7,6 +7,7 @@ use plimsoll_core::model::{
 use plimsoll_core::resources::{ResourceName, Resources};
 use serde_json::{Map, Value, json};
 
+use super::spec::{RESTART_ALL, RESTART_ALL_ACTION, USERS_ON_HOST};
 use crate::convert::{requirement, selector};
 use crate::object::Kind;
 use crate::{duration, keys, write};
@@ -122,8 +123,16 @@ pub(crate) fn write_spec(spec: &PodSpec) -> Map<String, Value> {
         "resources".to_owned(),
         json!({"requests": write::amounts(&requests)}),
     );
+    let needs = |feature: &str| spec.features.iter().any(|own| own.as_ref() == feature);
+    if needs(RESTART_ALL) {
+        let rules = json!([{"action": RESTART_ALL_ACTION}]);
+        container.insert("restartPolicyRules".to_owned(), rules);
+    }
     let mut result = Map::new();
     result.insert("containers".to_owned(), json!([container]));
+    if needs(USERS_ON_HOST) {
+        result.insert("hostUsers".to_owned(), false.into());
+    }
     if spec.host_network {
         result.insert("hostNetwork".to_owned(), true.into());
     }

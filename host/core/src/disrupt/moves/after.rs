@@ -14,6 +14,7 @@ use crate::model::{
     ClaimPhase, Conditions, Node, NodeClaim, NodeConditions, Pod, Readiness, Unread,
 };
 use crate::plan::{PlannedClaim, Target};
+use crate::schedule::features_of_new;
 use crate::snapshot::{Snapshot, StateNode};
 
 /// The snapshot with moves carried out. They must have been found on it, share no member, and each take what those before
@@ -120,6 +121,7 @@ fn ready(
         taints: claim.taints.clone(),
         capacity: resources.capacity.clone(),
         allocatable: resources.allocatable.clone(),
+        features: features_of_new(&claim.pool, snapshot),
         conditions: NodeConditions::of(Readiness::Ready, snapshot.now),
         created: snapshot.now,
         deleting: None,

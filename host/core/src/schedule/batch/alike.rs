@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use super::pod_group::PodGroup;
 use crate::model::{HostPort, Toleration};
 use crate::requirement::Requirements;
+use crate::schedule::pods::needs::NodeNeeds;
 use crate::schedule::topology::{HeededDaemons, TopologyModel, TopologyRule};
 
 /// Numbers of the fit and of the host rules of a group at one step of relaxation; equal numbers ask the same of a node.
@@ -30,8 +31,8 @@ pub(crate) struct Alike {
     host_rules: usize,
 }
 
-/// Key of a fit: request per axis, host ports, requirements, tolerations, the alternatives of volumes, and the rules by which daemons
-/// close new nodes.
+/// Key of a fit: request per axis, host ports, requirements, tolerations, the alternatives of volumes, the rules by which daemons
+/// close new nodes, and other needs.
 type Fit<'a> = (
     &'a [i64],
     &'a [HostPort],
@@ -39,6 +40,7 @@ type Fit<'a> = (
     &'a [Toleration],
     &'a [Requirements],
     &'a HeededDaemons,
+    &'a NodeNeeds,
 );
 
 impl Alike {
@@ -57,6 +59,7 @@ impl Alike {
                     &held.tolerations,
                     &group.alternatives,
                     &held.daemons,
+                    &group.needs,
                 );
                 let (next_fit, next_rules) = (fits.len(), rules.len());
                 let own_rules = host_rules(group, level, model);

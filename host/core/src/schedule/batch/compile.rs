@@ -28,6 +28,7 @@ use crate::schedule::offers::rows::{Rows, open_keys};
 use crate::schedule::offers::templates::{Template, templates};
 use crate::schedule::offers::unused::unused_notes;
 use crate::schedule::pods::eligible::{Eligible, queue_order, waiting};
+use crate::schedule::pods::needs::NodeNeeds;
 use crate::schedule::pods::relax::{Wishes, steps};
 use crate::schedule::pods::volumes;
 use crate::schedule::prices::sale::{Offers, Sale};
@@ -161,6 +162,7 @@ struct PodGroupKey {
     inverse: Vec<usize>,
     selected: Vec<usize>,
     alternatives: Vec<Requirements>,
+    needs: NodeNeeds,
 }
 
 /// Compiles a snapshot for the pods that wait in it, those of deleting nodes among them.
@@ -371,6 +373,7 @@ fn group_keys(
             inverse,
             selected,
             alternatives,
+            needs: NodeNeeds::of(pod, &snapshot.volumes),
         };
         let number = *numbers.entry(key).or_insert(next);
         known.insert(here, number);
@@ -434,6 +437,11 @@ fn pod_group(
 ) -> PodGroup {
     let request = axes.vector(&shape.spec.requests);
     let free_ports = rows.without_port_conflict(&shape.spec.host_ports);
+    let refusing = (0..templates.len()).filter(|number| {
+        let pool = &templates[*number].pool.name;
+        key.needs.refused_by(pool, snapshot).is_some()
+    });
+    let refusing: Vec<usize> = refusing.collect();
     let levels = wishes
         .iter()
         .zip(&key.owned)
@@ -444,6 +452,9 @@ fn pod_group(
             base.keep(&rows.tolerated(templates, &tolerations));
             if let Some(free) = &free_ports {
                 base.keep(free);
+            }
+            for number in &refusing {
+                base.drop_all(&rows.of_template[*number]);
             }
             let daemons = model.heed_daemons(&owned.groups, &key.selected, &mut base);
             let of_alternative = |volumes: &Requirements| {
@@ -478,5 +489,6 @@ fn pod_group(
         selected: key.selected,
         inverse: key.inverse,
         alternatives: key.alternatives,
+        needs: key.needs,
     }
 }

@@ -11,9 +11,10 @@ use crate::labels::{self, LabelKey};
 use crate::model::{HostPort, Taint, Toleration, first_untolerated};
 use crate::requirement::{Requirement, Requirements, Undefined};
 use crate::schedule::offers::axes::{Axes, fits};
-use crate::schedule::pods::volumes::ClaimsByDriver;
+use crate::schedule::pods::attached::AttachedVolumes;
+use crate::schedule::pods::needs::NodeNeeds;
 use crate::schedule::reading::{NodeKind, NodeKinds, Reading};
-use crate::snapshot::{NodeRemoval, StateNode};
+use crate::snapshot::{NodeRemoval, Snapshot, StateNode};
 
 /// Nodes that look the same to every pod of the batch: same taints, same values of the labels that pods ask for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +32,8 @@ pub(crate) struct NodeRequest<'a> {
     pub(crate) volumes: &'a Requirements,
     /// Tolerations of the pod.
     pub(crate) tolerations: &'a [Toleration],
+    /// Needs of the pod beside these.
+    pub(crate) needs: &'a NodeNeeds,
 }
 
 /// The existing nodes of a snapshot, by row.
@@ -40,8 +43,8 @@ pub(crate) struct Existing {
     pub(crate) free: Vec<Option<Box<[i64]>>>,
     /// Ports taken per row.
     pub(crate) ports: Vec<Vec<HostPort>>,
-    /// Volumes attached per row, by driver; only where a limit counts them.
-    pub(crate) attached: BTreeMap<usize, ClaimsByDriver>,
+    /// Volumes per row; only where a limit counts them.
+    pub(crate) attached: BTreeMap<usize, AttachedVolumes>,
     signatures: Vec<NodeSignature>,
     signature_of: Vec<usize>,
 }
@@ -109,14 +112,15 @@ impl Existing {
         self.signature_of = (0..self.signatures.len()).collect();
     }
 
-    /// Rows of nodes that labels and taints open to a pod, in the order in which they are tried.
-    pub(crate) fn open_to(&self, asked: NodeRequest<'_>) -> Vec<usize> {
+    /// Rows of the snapshot's nodes that are open to a pod, room apart, in the order in which they are tried.
+    pub(crate) fn open_to(&self, snapshot: &Snapshot, asked: NodeRequest<'_>) -> Vec<usize> {
         let signatures = self.signatures.iter();
         let open: Vec<bool> = signatures
             .map(|signature| signature.opens_to(asked))
             .collect();
         (0..self.free.len())
             .filter(|row| open[self.signature_of[*row]] && self.free[*row].is_some())
+            .filter(|row| asked.needs.are_met_by(&snapshot.nodes[*row], snapshot))
             .collect()
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::bits::Bits;
 use crate::model::{PodSpec, Toleration};
 use crate::requirement::Requirements;
+use crate::schedule::pods::needs::NodeNeeds;
 use crate::schedule::topology::{CountedBy, GroupView, HeededDaemons, TopologyModel};
 
 /// Pods that no rule tells apart.
@@ -23,6 +24,8 @@ pub(crate) struct PodGroup {
     pub(crate) inverse: Vec<usize>,
     /// Alternatives that their volumes allow, of which a node satisfies at least one; empty where volumes ask for nothing.
     pub(crate) alternatives: Vec<Requirements>,
+    /// Needs that they have of a node beside these.
+    pub(crate) needs: NodeNeeds,
 }
 
 /// Wishes and rules of a group at one step of relaxation.

@@ -11,7 +11,7 @@ use crate::bits::Bits;
 use crate::labels;
 use crate::model::{PodVolume, first_untolerated};
 use crate::plan::{PoolRefusal, Refusal, RefusedOfferings, Unplaced};
-use crate::requirement::{Incompatible, Operator, Requirement, Undefined};
+use crate::requirement::{Incompatible, Operator, Requirement, Requirements, Undefined};
 use crate::resources::{ResourceName, Resources};
 use crate::schedule::batch::compile::Compiled;
 use crate::schedule::batch::minimum;
@@ -58,6 +58,12 @@ fn pool_refusal(
     };
     if let Some(taint) = first_untolerated(template.taints(), &level.tolerations) {
         return whole(format!("tainted {taint}, not tolerated"));
+    }
+    if let Some(words) = group
+        .needs
+        .refused_by(&template.pool.name, compiled.snapshot)
+    {
+        return whole(words);
     }
     let known = |key: &crate::labels::LabelKey| compiled.snapshot.catalogues.is_well_known(key);
     let own = &compiled.rows.of_template[number];
@@ -182,11 +188,9 @@ impl<'a, 's> OfferCounts<'a, 's> {
             reachable.join(&rows);
         }
         self.refuse(&reachable, || {
-            let places: Vec<String> = group
-                .alternatives
-                .iter()
-                .flat_map(|alternative| alternative.iter().map(not_what))
-                .collect();
+            let asked = group.alternatives.iter().flat_map(Requirements::iter);
+            let named = asked.filter(|asked| asked.operator() != Operator::DoesNotExist);
+            let places: Vec<String> = named.map(not_what).collect();
             let names = group.spec.volumes.iter().map(|volume| match volume {
                 PodVolume::Claim(name) | PodVolume::Ephemeral(name) => name.as_ref(),
             });

@@ -222,6 +222,7 @@ fn existing(
                 requirements: &level.requirements,
                 volumes,
                 tolerations: &level.tolerations,
+                needs: &group.needs,
             };
             for alike in existing.alike_open_to(asked, &group.request, &rooms) {
                 classes[alike].insert(demands[*demand].class);

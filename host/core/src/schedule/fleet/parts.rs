@@ -306,6 +306,7 @@ impl<'c, 's> Links<'c, 's> {
                         requirements: &level.requirements,
                         volumes,
                         tolerations: &level.tolerations,
+                        needs: &group.needs,
                     };
                     let own = existing.alike_open_to(asked, &group.request, &rooms);
                     open.extend(own.map(|alike| (alike, *number)));

@@ -170,8 +170,9 @@ fn reach(compiled: &Compiled<'_>, group: &PodGroup) -> DependentsPlaces {
                 requirements: &level.requirements,
                 volumes,
                 tolerations: &level.tolerations,
+                needs: &group.needs,
             };
-            for node in compiled.existing.open_to(asked) {
+            for node in compiled.existing.open_to(compiled.snapshot, asked) {
                 nodes.insert(node);
             }
         }

@@ -13,13 +13,14 @@ use crate::schedule::batch::compile::Compiled;
 use crate::schedule::batch::existing::NodeRequest;
 use crate::schedule::batch::pod_group::PodGroup;
 use crate::schedule::offers::axes::fits;
+use crate::schedule::pods::attached::AttachedVolumes;
 use crate::schedule::pods::volumes::{self, ClaimsByDriver};
 
 /// The nodes there are, as far as placing has filled them.
 pub(super) struct ExistingNodes {
     free: Vec<Option<Box<[i64]>>>,
     ports: Vec<Vec<HostPort>>,
-    attached: BTreeMap<usize, ClaimsByDriver>,
+    attached: BTreeMap<usize, AttachedVolumes>,
     /// By fit and alternative of its volumes: nodes open to its pods and not full for them.
     open: Vec<Vec<Option<HostSet>>>,
     /// By host rules: nodes that they keep their pods off for good.
@@ -46,7 +47,7 @@ struct Former {
     row: usize,
     free: Option<Box<[i64]>>,
     ports: usize,
-    attached: Option<ClaimsByDriver>,
+    attached: Option<AttachedVolumes>,
 }
 
 impl ExistingNodes {
@@ -178,11 +179,14 @@ impl Placer<'_, '_> {
         known.resize(seeker.group.alternatives.len(), None);
         known[alternative].take().unwrap_or_else(|| {
             let held = &seeker.group.levels[seeker.level];
-            let rows = self.compiled.existing.open_to(NodeRequest {
+            let asked = NodeRequest {
                 requirements: &held.requirements,
                 volumes: &seeker.group.alternatives[alternative],
                 tolerations: &held.tolerations,
-            });
+                needs: &seeker.group.needs,
+            };
+            let existing = &self.compiled.existing;
+            let rows = existing.open_to(self.compiled.snapshot, asked);
             rows.into_iter().collect()
         })
     }
@@ -286,25 +290,16 @@ impl Placer<'_, '_> {
             return true;
         };
         let node = snapshot.nodes[row].node.as_ref();
-        let Some(limits) = node.and_then(|node| snapshot.volumes.nodes.get(&node.name)) else {
-            return true;
-        };
-        let wanted = if group.spec.volumes.is_empty() {
-            ClaimsByDriver::new()
-        } else {
-            volumes::attached(
-                &snapshot.pods[self.compiled.pods[pod].row],
-                &snapshot.volumes,
-            )
-        };
-        limits.limits.iter().all(|(driver, limit)| {
-            let have = attached.get(driver);
-            let more = wanted.get(driver).into_iter().flatten();
-            let more = more
-                .filter(|claim| !have.is_some_and(|have| have.contains(*claim)))
-                .count();
-            have.map_or(0, std::collections::BTreeSet::len) + more <= *limit as usize
-        })
+        let limits = node.and_then(|node| snapshot.volumes.nodes.get(&node.name));
+        group.spec.volumes.is_empty()
+            || limits.is_none_or(|limits| attached.admits(&self.claims_of(pod), limits))
+    }
+
+    /// Claims of a pod of the batch, by driver.
+    fn claims_of(&self, pod: usize) -> ClaimsByDriver {
+        let snapshot = self.compiled.snapshot;
+        let pod = &snapshot.pods[self.compiled.pods[pod].row];
+        volumes::attached(pod, &snapshot.volumes)
     }
 
     pub(super) fn take_existing(&mut self, pod: usize, group: &PodGroup, row: usize) {
@@ -315,19 +310,10 @@ impl Placer<'_, '_> {
                 .for_each(|(free, request)| *free -= request);
         }
         self.nodes.ports[row].extend(group.spec.host_ports.iter().cloned());
-        if let Some(attached) = self
-            .nodes
-            .attached
-            .get_mut(&row)
-            .filter(|_| !group.spec.volumes.is_empty())
-        {
-            let snapshot = self.compiled.snapshot;
-            let wanted = volumes::attached(
-                &snapshot.pods[self.compiled.pods[pod].row],
-                &snapshot.volumes,
-            );
-            for (driver, claims) in wanted {
-                attached.entry(driver).or_default().extend(claims);
+        if !group.spec.volumes.is_empty() && self.nodes.attached.contains_key(&row) {
+            let claims = self.claims_of(pod);
+            if let Some(attached) = self.nodes.attached.get_mut(&row) {
+                attached.take(claims);
             }
         }
     }

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use super::volumes;
+use super::{devices, single_pod, volumes};
 use crate::catalogue::Catalogues;
 use crate::labels::{self, LabelKey};
-use crate::model::{PodSpec, wants_node};
+use crate::model::{Pod, PodSpec, wants_node};
 use crate::plan::{Refusal, Unplaced};
 use crate::requirement::{Operator, Requirement, Requirements};
 use crate::snapshot::{PreferencePolicy, Snapshot};
@@ -29,16 +29,19 @@ pub(crate) struct Eligible {
 pub(crate) fn waiting(snapshot: &Snapshot) -> Eligible {
     let rows = snapshot.rows_by_node();
     let mut result = Eligible::default();
+    let is_promised = |pod: &Pod| {
+        let node = pod.nominated.as_ref();
+        let node = node.and_then(|name| rows.get(name.as_str()));
+        node.is_some_and(|row| !snapshot.nodes[row].is_deleting())
+    };
     for (row, pod) in snapshot.pods.iter().enumerate() {
-        let promised = || {
-            let node = pod.nominated.as_ref();
-            let node = node.and_then(|name| rows.get(name.as_str()));
-            node.is_some_and(|row| !snapshot.nodes[row].is_deleting())
-        };
-        if wants_node(pod) && !promised() {
+        if wants_node(pod) && !is_promised(pod) {
             admit(snapshot, row, &mut result);
         }
     }
+    let has_place = |pod: &Pod| pod.node.is_some() || is_promised(pod);
+    let refused = single_pod::refuse_users(snapshot, &mut result.pods, has_place);
+    result.refused.extend(refused);
     result
 }
 
@@ -53,7 +56,9 @@ fn admit(snapshot: &Snapshot, row: usize, result: &mut Eligible) {
         .or_else(|| volumes::problem(pod, &snapshot.volumes));
     let reason = match problem {
         Some(problem) => Some(Refusal::Invalid(problem)),
-        None if pod.spec.dynamic_resources => Some(Refusal::DynamicResources),
+        None if pod.spec.dynamic_resources || devices::asks_for_claims(snapshot, &pod.spec) => {
+            Some(Refusal::DynamicResources)
+        }
         None => None,
     };
     match reason {

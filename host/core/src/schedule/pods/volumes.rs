@@ -1,15 +1,18 @@
 //! Constraints that a pod's volumes put on its node.
 //!
-//! Each volume gives alternatives (an OR of requirement sets); across volumes they are combined pairwise, keeping pairs that
+//! Each volume gives alternatives (an OR of requirement sets), by its affinity, its labels of zone and region, and
+//! the room that its driver tells of; across
+//! volumes they are combined pairwise, keeping pairs that
 //! agree. They narrow the node a pod is tried on, never the pod itself, so that spread still sees the pod as unrestricted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::capacity;
 use crate::ids::ObjectName;
-use crate::labels;
-use crate::model::{BindingMode, Pod, StorageClass, VolumeClaim, VolumeKind, Volumes};
-use crate::requirement::{Operator, Requirements};
+use crate::labels::{self, LabelKey};
+use crate::model::{BindingMode, Pod, PodVolume, StorageClass, VolumeClaim, VolumeKind, Volumes};
+use crate::requirement::{Operator, Requirement, Requirements};
 
 /// Volume claims in use, by CSI driver.
 pub(crate) type ClaimsByDriver = BTreeMap<Arc<str>, BTreeSet<ObjectName>>;
@@ -51,7 +54,13 @@ fn claim_problem(name: &ObjectName, claim: &VolumeClaim, volumes: &Volumes) -> O
         Some((class, Some(found))) if found.binding == BindingMode::Immediate => Some(format!(
             "volume claim {name} is not bound although storage class {class} binds at once"
         )),
-        Some(_) => None,
+        Some((class, Some(_))) => {
+            let is_full = capacity::nodes_with_room(claim, class, volumes)
+                .is_some_and(|rooms| rooms.is_empty());
+            is_full.then(|| format!(
+                "no CSIStorageCapacity of storage class {class} has room for volume claim {name}"
+            ))
+        }
     }
 }
 
@@ -86,14 +95,7 @@ fn claims_of(pod: &Pod) -> impl Iterator<Item = ObjectName> + '_ {
 /// volumes. When no combination agrees, all are kept, and the pod fails later with an ordinary reason.
 pub(crate) fn alternatives(pod: &Pod, volumes: &Volumes) -> Vec<Requirements> {
     let mut combined = vec![Requirements::new()];
-    for name in claims_of(pod) {
-        let Some(claim) = volumes.claims.get(&name) else {
-            continue;
-        };
-        let own = alternatives_of(claim, volumes);
-        if own.is_empty() {
-            continue;
-        }
+    for own in factors(pod, volumes) {
         let pairs: Vec<(&Requirements, &Requirements)> = combined
             .iter()
             .flat_map(|left| own.iter().map(move |right| (left, right)))
@@ -110,6 +112,35 @@ pub(crate) fn alternatives(pod: &Pod, volumes: &Volumes) -> Vec<Requirements> {
             .collect();
     }
     combined
+}
+
+/// What must hold at once for the pod's volumes: of each of these lists, of which none is empty, one set.
+fn factors(pod: &Pod, volumes: &Volumes) -> Vec<Vec<Requirements>> {
+    let mut result = Vec::new();
+    for (volume, name) in pod.spec.volumes.iter().zip(claims_of(pod)) {
+        let Some(claim) = volumes.claims.get(&name) else {
+            continue;
+        };
+        result.push(alternatives_of(claim, volumes));
+        if let Some((class, Some(_))) = class_of(claim, volumes) {
+            result.extend(capacity::nodes_with_room(claim, class, volumes));
+        }
+        // Labels of a volume whose claim was made for one pod are not looked at, as the scheduler does not.
+        if matches!(volume, PodVolume::Claim(_)) {
+            result.extend(by_labels(claim, volumes));
+        }
+    }
+    result.retain(|own| !own.is_empty());
+    result
+}
+
+/// What a bound volume's labels of zone and region ask for: their values, or a node that has no label of either key.
+fn by_labels(claim: &VolumeClaim, volumes: &Volumes) -> Option<Vec<Requirements>> {
+    let volume = volumes.volumes.get(claim.volume.as_ref()?)?;
+    let asked = Some(&volume.zone_labels).filter(|asked| !asked.is_empty())?;
+    let nowhere = [labels::ZONE, labels::REGION].map(LabelKey::from);
+    let nowhere = nowhere.map(Requirement::does_not_exist);
+    Some(vec![asked.clone(), nowhere.into_iter().collect()])
 }
 
 fn alternatives_of(claim: &VolumeClaim, volumes: &Volumes) -> Vec<Requirements> {

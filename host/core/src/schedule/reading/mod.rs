@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 use super::offers::Stock;
 use super::offers::size::Size;
+use super::pods::attached;
 use crate::ids::PoolName;
 use crate::model::{BudgetIndex, Pod, is_displaced, is_fixed};
 use crate::snapshot::{NodeRemoval, Snapshot};
@@ -121,8 +122,11 @@ impl<'s> Reading<'s> {
     /// By node: what pods may still have of it; `None` in place of resources where it takes nothing.
     pub(crate) fn rooms(&self) -> &[NodeRoom] {
         let rows = || 0..self.snapshot.nodes.len();
-        let room = |row| NodeRoom::of(self.snapshot, row, &self.bound[row]);
-        self.rooms.get_or_init(|| rows().map(room).collect())
+        self.rooms.get_or_init(|| {
+            let attached = attached::by_node(self.snapshot);
+            let room = |row| NodeRoom::of(self.snapshot, row, &self.bound[row], &attached);
+            rows().map(room).collect()
+        })
     }
 
     /// The nodes by what their taints and labels tell.

@@ -3,14 +3,16 @@
 //! What is free is its allocatable less its pods and less what daemons still need there. A node that is deleting, or
 //! overcommitted in any resource, takes nothing. A claim that has not launched offers its floor, as the snapshot says it.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
 
+use crate::ids::NodeName;
 use crate::labels::{self, LabelKey};
-use crate::model::{HostPort, Pod};
+use crate::model::HostPort;
 use crate::requirement::{Requirement, Requirements};
 use crate::resources::Resources;
 use crate::schedule::offers::daemons;
-use crate::schedule::pods::volumes::{self, ClaimsByDriver};
+use crate::schedule::pods::attached::AttachedVolumes;
+use crate::schedule::pods::volumes::ClaimsByDriver;
 use crate::snapshot::{Snapshot, StateNode};
 
 /// Room on one node.
@@ -20,40 +22,36 @@ pub(crate) struct NodeRoom {
     pub(crate) free: Option<Resources>,
     /// Ports taken.
     pub(crate) ports: Vec<HostPort>,
-    /// Volumes attached, by driver; `None` where no limit counts them.
-    pub(crate) attached: Option<ClaimsByDriver>,
+    /// Volumes on it; `None` where no limit counts them.
+    pub(crate) attached: Option<AttachedVolumes>,
 }
 
 impl NodeRoom {
-    /// Reads the node at a row; `bound` are the pods on it.
-    pub(super) fn of(snapshot: &Snapshot, row: usize, bound: &[usize]) -> Self {
+    /// Reads the node at a row; `bound` are the pods on it, `attached` what VolumeAttachments say of every node.
+    pub(super) fn of(
+        snapshot: &Snapshot,
+        row: usize,
+        bound: &[usize],
+        attached: &BTreeMap<&NodeName, ClaimsByDriver>,
+    ) -> Self {
         let node = &snapshot.nodes[row];
         let live = || {
             let pods = bound.iter().map(|pod| &snapshot.pods[*pod]);
             pods.filter(|pod| !pod.is_terminal())
         };
         let counted = |node: &StateNode| {
-            let node = node.node.as_ref();
-            node.is_some_and(|node| snapshot.volumes.nodes.contains_key(&node.name))
+            let name = &node.node.as_ref()?.name;
+            let is_counted = snapshot.volumes.nodes.contains_key(name);
+            is_counted.then(|| AttachedVolumes::of(snapshot, live(), attached.get(name)))
         };
         Self {
             free: free(snapshot, node, bound),
             ports: live()
                 .flat_map(|pod| pod.spec.host_ports.iter().cloned())
                 .collect(),
-            attached: counted(node).then(|| attached(snapshot, live())),
+            attached: counted(node),
         }
     }
-}
-
-fn attached<'p>(snapshot: &Snapshot, pods: impl Iterator<Item = &'p Arc<Pod>>) -> ClaimsByDriver {
-    let mut attached = ClaimsByDriver::new();
-    for pod in pods.filter(|pod| !pod.spec.volumes.is_empty()) {
-        for (driver, claims) in volumes::attached(pod, &snapshot.volumes) {
-            attached.entry(driver).or_default().extend(claims);
-        }
-    }
-    attached
 }
 
 /// Resources that pods may still have of a node; `None` while it is deleting, or is not launched and reports no resources.

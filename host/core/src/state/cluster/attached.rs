@@ -1,5 +1,4 @@
-//! Volumes attached to nodes: what the end of a machine waits for, and nothing else asks for. So no change of them is one that decisions
-//! can tell.
+//! Volumes attached to nodes, by node: the end of an instance waits for them.
 
 use std::sync::Arc;
 
@@ -20,22 +19,24 @@ impl Cluster {
         version: Version,
     ) -> bool {
         let attachments = &mut self.stores.attachments;
-        if let Some(before) = attachments.apply(Arc::clone(attachment), version) {
-            if let Some(before) = before {
-                self.unindex_attachment(&before);
-            }
-            let names = self.attached.entry(attachment.node.clone()).or_default();
-            names.insert(Arc::clone(&attachment.name));
-            self.touch_by_attachment(&attachment.node);
+        let Some(before) = attachments.apply(Arc::clone(attachment), version) else {
+            return false;
+        };
+        if let Some(before) = before {
+            self.unindex_attachment(&before);
         }
-        false
+        let names = self.attached.entry(attachment.node.clone()).or_default();
+        names.insert(Arc::clone(&attachment.name));
+        self.touch_by_attachment(&attachment.node);
+        true
     }
 
     pub(super) fn remove_attachment(&mut self, name: &Arc<str>, version: Version) -> bool {
-        if let Some(attachment) = self.stores.attachments.remove(name, version) {
-            self.unindex_attachment(&attachment);
-        }
-        false
+        let Some(attachment) = self.stores.attachments.remove(name, version) else {
+            return false;
+        };
+        self.unindex_attachment(&attachment);
+        true
     }
 
     fn unindex_attachment(&mut self, attachment: &VolumeAttachment) {

@@ -109,6 +109,7 @@ mod tests {
             taints: Vec::new(),
             capacity: Resources::new(),
             allocatable: Resources::new(),
+            features: Vec::new(),
             conditions: NodeConditions::default(),
             created: Timestamp::default(),
             deleting: None,
