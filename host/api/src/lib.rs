@@ -25,5 +25,7 @@ pub use failed_request::FailedRequest;
 pub use intern::Interner;
 pub use object::{Kind, Object, ObjectKey};
 pub use read::{ReadError, read};
-pub use validate::{Finding, Severity, kubelet_expressions, kubelet_faults, validate};
+pub use validate::{
+    Finding, Severity, claim_refusal, kubelet_expressions, kubelet_faults, validate,
+};
 pub use value::from_value;
