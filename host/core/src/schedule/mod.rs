@@ -43,6 +43,7 @@ pub use fleet::guarded::{GuardCost, guard_costs, note_guards};
 pub(crate) use launch::relist::Relisted;
 pub use launch::relist::{in_question, order_question};
 pub use launch::{Packed, launch};
+pub use pods::outside::{Outside, outside};
 pub use prepared::{Prepared, prepare};
 pub use prices::quoted::{Quoted, price_question};
 pub use prices::sale::Offers;
