@@ -29,5 +29,7 @@ pub use intern::{Interner, ResizeRule};
 pub use object::{Kind, Object, ObjectKey};
 pub use read::{ReadError, read};
 pub use tolerant::{is_partly_read, read_class, read_tolerant};
-pub use validate::{Finding, Severity, kubelet_expressions, kubelet_faults, validate};
+pub use validate::{
+    Finding, Severity, claim_refusal, kubelet_expressions, kubelet_faults, validate,
+};
 pub use value::from_value;

@@ -159,6 +159,28 @@ pub fn claim_spec(claim: &NodeClaim) -> Value {
     spec
 }
 
+/// A NodeClaim as it is created. Deleting its pool deletes it.
+pub fn new_claim(claim: &NodeClaim, pool: &Uid) -> Value {
+    json!({
+        "apiVersion": Kind::NodeClaim.api_version(),
+        "kind": Kind::NodeClaim.as_str(),
+        "metadata": {
+            "name": claim.name.as_str(),
+            "labels": map(&claim.labels),
+            "annotations": map(&claim.annotations),
+            "finalizers": [keys::FINALIZER],
+            "ownerReferences": [{
+                "apiVersion": Kind::NodePool.api_version(),
+                "kind": Kind::NodePool.as_str(),
+                "name": claim.pool.as_str(),
+                "uid": pool.as_str(),
+                "blockOwnerDeletion": true,
+            }],
+        },
+        "spec": claim_spec(claim),
+    })
+}
+
 /// The pod template of a workload that keeps replicas.
 pub fn pod_template(labels: &Labels, pods: &PodSpec) -> Value {
     let mut meta = Map::new();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 
 use plimsoll_core::model::PackingMode;
+use plimsoll_core::schedule::Outside;
 use plimsoll_oracles::fixture::{ClusterFixture, PodFixture};
 
 use crate::Run;
@@ -82,6 +83,11 @@ impl Outcome {
     /// Names of pods left waiting.
     pub fn waiting(&self) -> Vec<String> {
         self.agreed(Run::waiting)
+    }
+
+    /// Pods without a node that are not planned for, by name, with the reason.
+    pub fn outside(&self) -> Vec<(String, Outside)> {
+        self.agreed(Run::outside)
     }
 
     /// How many pods are left waiting.

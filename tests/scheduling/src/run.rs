@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use plimsoll_api::claim_refusal;
 use plimsoll_core::catalogue::Catalogues;
 use plimsoll_core::check;
-use plimsoll_core::ids::NodeName;
+use plimsoll_core::ids::{NodeName, Uid};
 use plimsoll_core::labels::{CAPACITY_TYPE, HOSTNAME, INSTANCE_TYPE, LabelKey, OS, ZONE};
 use plimsoll_core::model::{PackingMode, Pod, PodPhase};
 use plimsoll_core::plan::{Plan, PlannedClaim, Refusal, Target};
 use plimsoll_core::requirement::Requirement;
-use plimsoll_core::schedule;
+use plimsoll_core::schedule::{self, Outside};
 use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
 use plimsoll_core::time::Timestamp;
 use plimsoll_oracles::fixture::{ClusterFixture, NodeFixture, PodFixture, cluster, node};
@@ -75,14 +76,29 @@ impl Run {
         assert!(findings.is_empty(), "{:?}: {findings:#?}", self.packing());
         let placed = self.plan.placements.iter().map(|placement| placement.pod);
         let waiting = self.plan.unplaced.iter().map(|unplaced| unplaced.pod);
+        let outside = schedule::outside(&self.snapshot).into_iter();
         let mut seen = BTreeSet::new();
-        for pod in placed.chain(waiting) {
+        for pod in placed.chain(waiting).chain(outside.map(|(pod, _)| pod)) {
             assert!(seen.insert(pod), "pod {pod} has two fates");
         }
+        let pods = self.snapshot.pods.iter().enumerate();
+        for (row, pod) in pods.filter(|(_, pod)| pod.node.is_none() && !pod.is_terminal()) {
+            assert!(seen.contains(&row), "pod {} is passed over", pod.name);
+        }
+        self.judge_claims();
         assert!(
             self.plan.cost.bound <= self.plan.cost.list,
             "nothing is cheaper than the bound"
         );
+    }
+
+    /// An API server takes every claim.
+    fn judge_claims(&self) {
+        for (row, planned) in self.plan.claims.iter().enumerate() {
+            let claim = planned.to_claim(format!("claim-{row}").into(), NOW);
+            let refused = claim_refusal(&claim, &Uid::from("pool"));
+            assert_eq!(refused, None, "{:?}: {claim:#?}", self.packing());
+        }
     }
 
     /// Carries the plan out, adds pods, and plans again.
@@ -175,6 +191,15 @@ impl Run {
                 node.capacity = sold.capacity.clone();
                 node.allocatable = sold.allocatable(offering);
             })
+    }
+
+    /// Pods without a node that are not planned for, by name, with the reason.
+    pub fn outside(&self) -> Vec<(String, Outside)> {
+        let outside = schedule::outside(&self.snapshot).into_iter();
+        let named = outside.map(|(row, why)| (self.snapshot.pods[row].name.name.to_string(), why));
+        let mut named: Vec<_> = named.collect();
+        named.sort_by(|left, right| left.0.cmp(&right.0));
+        named
     }
 
     /// The packing it was planned under.

@@ -132,14 +132,88 @@ fn minimum_of_several_keys_holds_for_each() {
     assert_eq!(check(both(3, 7)).unplaced(), 1);
 }
 
+/// A pool that wants this many zones to choose from.
+fn zones(minimum: u32) -> ClusterFixture {
+    bare_market().pool(pool("general").min_values(ZONE, minimum))
+}
+
+/// Zones of every claim, and the minimum written.
+fn zones_kept(outcome: &Outcome) -> Vec<(usize, Option<u32>)> {
+    outcome.agreed(|run| {
+        let claims = run.plan().claims.iter();
+        let own = claims.map(|claim| claim.requirements.get(ZONE).expect("zones are named"));
+        own.map(|own| {
+            let listed = own.listed().map_or(0, std::collections::BTreeSet::len);
+            (listed, own.min_values())
+        })
+        .collect()
+    })
+}
+
 #[test]
-fn zones_count_by_the_type_even_where_the_pod_excludes_some() {
-    let outcome = check(
-        bare_market()
-            .pool(pool("general").min_values(ZONE, 3))
-            .pod(web().select(ZONE, ZONE_1)),
+fn zones_that_the_pod_excludes_do_not_count() {
+    let outcome = check(zones(3).pod(web().needs(is_in(ZONE, &[ZONE_1, ZONE_2]))));
+    assert_eq!(outcome.unplaced(), 1);
+    let reason = outcome.reason("web");
+    let said = "at least 3 values of topology.kubernetes.io/zone, the pod leaves 2 (minValues)";
+    assert!(reason.contains(said), "{reason}");
+    let outcome = check(zones(2).pod(web().needs(is_in(ZONE, &[ZONE_1, ZONE_2]))));
+    assert_eq!(zones_kept(&outcome), [(2, Some(2))]);
+}
+
+#[test]
+fn zones_that_a_volume_excludes_do_not_count() {
+    let stored = |cluster: ClusterFixture| {
+        let outcome = cluster.bound_volume("data", "ebs.csi.aws.com", &[ZONE_3]);
+        check(outcome.pod(web().volume("data")))
+    };
+    assert_eq!(stored(zones(2)).unplaced(), 1);
+    let lowered = stored(best_effort(zones(2)));
+    assert_eq!(zones_kept(&lowered), [(1, Some(1))]);
+    let notes = lowered.agreed(|run| run.plan().notes.clone());
+    let said = "minValues of topology.kubernetes.io/zone is lowered from 2 to 1 on 1 new node(s)";
+    assert!(
+        notes.iter().any(|note| note.text.starts_with(said)),
+        "{notes:?}"
     );
-    assert_eq!(outcome.unplaced(), 0);
+}
+
+/// A node in the zone that a spread has chosen leaves that zone alone.
+#[test]
+fn pods_that_spread_over_zones_never_meet_a_minimum_of_zones() {
+    let spread = || web().spread(ZONE, 1).replicas(3);
+    let outcome = check(zones(2).pods(spread()));
+    assert_eq!(outcome.unplaced(), 3);
+    let reason = outcome.reason("web-0");
+    assert!(reason.contains("minValues"), "{reason}");
+    let lowered = check(best_effort(zones(2)).pods(spread()));
+    assert_eq!(zones_kept(&lowered), [(1, Some(1)); 3]);
+}
+
+/// A zone where only another capacity type is sold is none to choose from.
+#[test]
+fn zones_in_which_nothing_is_left_to_buy_do_not_count() {
+    let sold = instance_type("a").cpu(4000);
+    let sold = sold.offered(ZONE_1, Spot).offered(ZONE_2, OnDemand);
+    let cluster = || {
+        let pool = pool("general").min_values(ZONE, 2);
+        cluster().sells(sold.clone()).pool(pool)
+    };
+    assert_eq!(check(cluster().pod(web())).unplaced(), 0);
+    let spot = web().select(CAPACITY_TYPE, "spot");
+    assert_eq!(check(cluster().pod(spot)).unplaced(), 1);
+}
+
+/// A type that runs several systems counts for those alone that the pod leaves.
+#[test]
+fn values_of_a_type_count_as_far_as_the_pod_leaves_them() {
+    let cluster = || bare_market().pool(pool("general").min_values(OS, 2));
+    assert_eq!(check(cluster().pod(web())).unplaced(), 0);
+    let bound = || web().select(OS, "linux");
+    assert_eq!(check(cluster().pod(bound())).unplaced(), 1);
+    let lowered = check(best_effort(cluster()).pod(bound()));
+    let kept = lowered.agreed(|run| run.plan().claims[0].requirements.get(OS).cloned());
+    assert_eq!(kept.and_then(|own| own.min_values()), Some(1));
 }
 
 #[test]
@@ -293,7 +367,7 @@ fn a_pool_whose_requirements_leave_too_few_types_says_so_and_no_other() {
     let said = "no available instance type satisfies its requirements and has room for its daemons";
     assert_eq!(unsold(none), [("none".to_owned(), said.to_owned())]);
     let few = two_types(1).pool(pool("few").min_values(INSTANCE_TYPE, 3));
-    let said = "its requirements want 3 values of node.kubernetes.io/instance-type to choose from (minValues), and the 2 available instance types that satisfy them have fewer";
+    let said = "its requirements want 3 values of node.kubernetes.io/instance-type to choose from (minValues), and the 2 available instance types that satisfy them have 2";
     assert_eq!(unsold(few), [("few".to_owned(), said.to_owned())]);
     let relaxed = two_types(1).pool(pool("few").min_values(INSTANCE_TYPE, 3));
     assert_eq!(unsold(best_effort(relaxed)), []);

@@ -81,13 +81,30 @@ fn preference_that_contradicts_itself_is_given_up() {
 }
 
 #[test]
-fn alternatives_are_used_up_before_any_preference() {
+fn every_alternative_is_tried_before_a_preference_is_given_up_and_again_after() {
     let pod = web()
         .needs(is_in(ZONE, &[ZONE_1]))
         .or_needs(is_in(ZONE, &[ZONE_2]))
         .prefers(100, is_in(ZONE, &["nowhere"]))
         .prefers(50, exists(ARCH));
-    assert_eq!(zone_of_web(pod).as_deref(), Some(ZONE_2));
+    assert_eq!(zone_of_web(pod).as_deref(), Some(ZONE_1));
+    let only_second = web()
+        .needs(is_in(ZONE, &[ZONE_1]))
+        .or_needs(is_in(ZONE, &[ZONE_2]))
+        .prefers(100, is_in(ZONE, &[ZONE_2]));
+    assert_eq!(zone_of_web(only_second).as_deref(), Some(ZONE_2));
+}
+
+/// The kube-scheduler takes a node that any alternative allows, whatever else the pod wishes for.
+#[test]
+fn preference_never_costs_a_pod_its_other_alternatives() {
+    let of = |terms: [&str; 2]| {
+        let [first, second] = terms.map(|zone| is_in(ZONE, &[zone]));
+        let pod = web().needs(first).or_needs(second);
+        pod.prefers(1, is_in(ZONE, &["nowhere"]))
+    };
+    assert_eq!(zone_of_web(of([ZONE_1, "never"])).as_deref(), Some(ZONE_1));
+    assert_eq!(zone_of_web(of(["never", ZONE_1])).as_deref(), Some(ZONE_1));
 }
 
 /// Two zones with two `db` each, where only the node of the first zone, which has an SSD, has room for `web`.
@@ -117,7 +134,7 @@ fn spread_counts_nodes_of_every_alternative_whichever_was_given_up() {
     assert_eq!(place(among_disks(ssd_first.clone())), n1);
     assert_eq!(place(among_disks(of(["hdd", "ssd"]))), n1);
     let wishful = ssd_first.prefers(1, is_in("disk", &["tape"]));
-    assert_eq!(place(among_disks(wishful.clone())), None);
+    assert_eq!(place(among_disks(wishful.clone())), n1);
     assert_eq!(place(ignoring(among_disks(wishful))), n1);
 }
 

@@ -224,18 +224,34 @@ fn reservation_does_not_break_a_minimum_of_types() {
     assert_eq!(outcome.unplaced(), 0);
 }
 
+/// How many wishes each placed pod has given up.
+fn given_up(outcome: &Outcome) -> Vec<u32> {
+    outcome.agreed(|run| {
+        let placements = run.plan().placements.iter();
+        placements.map(|placement| placement.relaxed).collect()
+    })
+}
+
 #[test]
-fn preference_is_not_given_up_for_want_of_a_reservation() {
+fn wish_that_other_terms_meet_is_kept_where_the_reservation_is_used_up() {
     let outcome = decided(
         [partly_reserved("m", "r-1", 1)],
         alone(2).map(|pod| pod.prefers(1, is_in(ZONE, &[ZONE_1]))),
     );
-    let relaxed = outcome.agreed(|run| {
-        run.plan()
-            .placements
-            .iter()
-            .map(|placement| placement.relaxed)
-            .collect::<Vec<_>>()
-    });
-    assert_eq!(relaxed, [0, 0]);
+    assert_eq!(given_up(&outcome), [0, 0]);
+}
+
+#[test]
+fn wish_for_a_full_reservation_is_given_up() {
+    let wish = || is_in(CAPACITY_TYPE, &["reserved"]);
+    let outcome = decided(
+        [partly_reserved("m", "r-1", 0)],
+        alone(1).map(|pod| pod.prefers(1, wish())),
+    );
+    assert_eq!(given_up(&outcome), [1]);
+    let outcome = decided(
+        [partly_reserved("m", "r-1", 1)],
+        alone(2).map(|pod| pod.prefers(1, wish())),
+    );
+    assert_eq!(given_up(&outcome), [0, 1]);
 }

@@ -13,12 +13,15 @@ mod rules;
 mod unserved;
 mod walk;
 
+use plimsoll_core::ids::Uid;
+use plimsoll_core::model::NodeClaim;
 use serde_json::Value;
 
 pub use finding::{Finding, Severity};
 pub use kubelet::{kubelet_expressions, kubelet_faults};
 
-use crate::schema;
+use crate::object::Kind;
+use crate::{schema, write};
 use finding::Findings;
 
 /// Looks at one object; its version and kind are given apart, since items of a typed list do not name them.
@@ -49,6 +52,15 @@ pub fn validate(api_version: &str, kind: &str, value: &Value) -> Vec<Finding> {
         advice::of_pods(value, &mut findings);
     }
     findings.into_list()
+}
+
+/// The first reason for which an API server would refuse to create this claim for a pool of that uid; `None` where it would take it.
+pub fn claim_refusal(claim: &NodeClaim, pool: &Uid) -> Option<Finding> {
+    let manifest = write::new_claim(claim, pool);
+    let kind = Kind::NodeClaim;
+    let findings = validate(&kind.api_version(), kind.as_str(), &manifest);
+    let mut findings = findings.into_iter();
+    findings.find(|finding| finding.severity == Severity::Error)
 }
 
 /// The items of a list field; none when it is absent.

@@ -183,9 +183,8 @@ fn pod(snapshot: &Snapshot, plan: &Plan, priced: &Priced, row: usize) -> String 
             format!("{name} is expected on NodeClaim {claim}, whose node has not come up\n")
         }
         PodState::Bound(node) => format!("{name} runs on {node}\n"),
-        PodState::NotPending => {
-            format!("{name} needs no node: the scheduler has not marked it unschedulable\n")
-        }
+        PodState::NotPlanned(outside) => format!("{name} {outside}\n"),
+        PodState::Ended => format!("{name} has ended\n"),
     }
 }
 

@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
+use plimsoll_api::claim_refusal;
 use plimsoll_core::engine::Engine;
 use plimsoll_core::plan::{Note, Plan, PlannedClaim, Target, Unplaced};
+use plimsoll_core::schedule::outside;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::spare;
 use plimsoll_core::static_pool;
 use plimsoll_core::waste::waste;
+use plimsoll_core::words::shortened;
 
 use crate::explain;
 use crate::flags;
@@ -19,6 +22,7 @@ use crate::player::Decided;
 use crate::policy::engine;
 use crate::strategy::Strategy;
 use crate::view;
+use crate::view::plan::claim_name;
 
 /// Most reasons listed under a plan.
 const MOST_REASONS: usize = 20;
@@ -37,6 +41,8 @@ pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
     let decided = began.elapsed();
     strategy.note_guards(&loaded.snapshot, &mut plan);
     note_found(&mut found, &loaded.snapshot, &mut plan);
+    let refused = refused_claims(&loaded.snapshot, &plan);
+    plan.notes.extend(refused.iter().cloned());
     show(
         flags.output,
         || view::plan::Plan::of(&loaded.snapshot, &plan, strategy.name(), &input),
@@ -56,8 +62,12 @@ pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
         for finding in &findings {
             eprintln!("check: {finding}");
         }
-        if !findings.is_empty() {
-            let violations = counted(findings.len(), "violation");
+        for note in &refused {
+            eprintln!("check: {}", note.text);
+        }
+        let violations = findings.len() + refused.len();
+        if violations > 0 {
+            let violations = counted(violations, "violation");
             bail!("the checker found {violations} in the plan");
         }
         eprintln!("check: no violations");
@@ -86,6 +96,22 @@ fn note_found(found: &mut Engine, snapshot: &Snapshot, plan: &mut Plan) {
         let nodes = counted(count, "new node");
         plan.notes.push(note(format!("{nodes} held back: {words}")));
     }
+}
+
+/// A remark for each planned NodeClaim that an API server would refuse, with the field.
+fn refused_claims(snapshot: &Snapshot, plan: &Plan) -> Vec<Note> {
+    let refused = plan.claims.iter().enumerate().filter_map(|(row, planned)| {
+        let pool = snapshot.pool(planned.pool.as_str())?;
+        let name = claim_name(snapshot, plan, row);
+        let claim = planned.to_claim(name, snapshot.now);
+        let refusal = claim_refusal(&claim, &pool.uid)?;
+        let text = format!(
+            "the API server would refuse NodeClaim {}: {refusal}",
+            claim.name
+        );
+        Some(Note::of_pool(planned.pool.clone(), text))
+    });
+    refused.collect()
 }
 
 /// High water mark of this process's resident memory, where the system tells it.
@@ -123,6 +149,7 @@ fn people(snapshot: &Snapshot, plan: &Plan) -> String {
     for (pool, words) in static_pool::report(snapshot) {
         text.push_str(&format!("static NodePool {}: {words}\n", pool.name));
     }
+    text.push_str(&not_planned(snapshot));
     let exists = |unplaced: &&Unplaced| !snapshot.pods[unplaced.pod].is_spare();
     let unplaced: Vec<&Unplaced> = plan.unplaced.iter().filter(exists).collect();
     for unplaced in unplaced.iter().take(MOST_REASONS) {
@@ -136,6 +163,20 @@ fn people(snapshot: &Snapshot, plan: &Plan) -> String {
         ));
     }
     text
+}
+
+/// Pods without a node that are not planned for, a line for each reason.
+fn not_planned(snapshot: &Snapshot) -> String {
+    let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (row, outside) in outside(snapshot) {
+        let pods = by_reason.entry(outside.to_string()).or_default();
+        pods.push(snapshot.pods[row].name.to_string());
+    }
+    let line = |(reason, pods): (String, Vec<String>)| {
+        let count = counted(pods.len(), "pod");
+        format!("not planned: {count} ({}): {reason}\n", shortened(&pods))
+    };
+    by_reason.into_iter().map(line).collect()
 }
 
 /// The nodes to buy as a table, a row for all that are alike.

@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use plimsoll_core::labels;
 use plimsoll_core::plan::{LaunchOption, Plan, Target, Unplaced};
+use plimsoll_core::schedule::{Outside, outside};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_policy::records::ExplainedRow;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::answer::RowAnswer;
-use super::plan::{Offering, PodRefusal, claim_name};
+use super::plan::{Offering, OutsideReason, PodRefusal, claim_name};
 use super::{Document, Name, quantities};
 use crate::priced::{Priced, PricedClaim};
 
@@ -21,7 +22,7 @@ pub(crate) struct PodExplanation {
     /// The pod.
     pod: Name,
     /// `Unschedulable`, `FitsExistingNode`, `NeedsNewNode`, `Nominated` (expected on a NodeClaim whose node does not exist yet),
-    /// `Bound`, or `NotPending` (the scheduler has not marked it unschedulable).
+    /// `Bound`, `NotPlanned` (it has no node and is not planned for), or `Ended`.
     state: &'static str,
     /// The node that it is bound to, or fits on.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -35,6 +36,9 @@ pub(crate) struct PodExplanation {
     /// The reason why it fits on no node.
     #[serde(skip_serializing_if = "Option::is_none")]
     refusal: Option<PodRefusal>,
+    /// The reason why it is not planned for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_planned: Option<OutsideReason>,
     /// Findings beside: node classes of which not all is well, and launches that failed, in sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) findings: Vec<String>,
@@ -113,8 +117,10 @@ pub(crate) enum PodState<'p> {
     Nominated(&'p str),
     /// It runs on the node of this name.
     Bound(&'p str),
-    /// It is not bound, and the scheduler has not marked it unschedulable.
-    NotPending,
+    /// It has no node and is not planned for.
+    NotPlanned(Outside),
+    /// It has ended, or was never bound and does not wait.
+    Ended,
 }
 
 impl<'p> PodState<'p> {
@@ -128,7 +134,10 @@ impl<'p> PodState<'p> {
         match (placed.map(|placed| placed.target), &snapshot.pods[row].node) {
             (Some(Target::Existing(node)), _) => Self::FitsExistingNode(node),
             (Some(Target::New(claim)), _) => Self::NeedsNewNode(claim),
-            (None, None) => Self::NotPending,
+            (None, None) => {
+                let found = outside(snapshot).into_iter().find(|(pod, _)| *pod == row);
+                found.map_or(Self::Ended, |(_, why)| Self::NotPlanned(why))
+            }
             (None, Some(node)) => {
                 let found = snapshot.rows_by_node().get(node.as_str());
                 let exists = found.is_none_or(|row| snapshot.nodes[row].is_registered());
@@ -148,7 +157,8 @@ impl<'p> PodState<'p> {
             Self::NeedsNewNode(_) => "NeedsNewNode",
             Self::Nominated(_) => "Nominated",
             Self::Bound(_) => "Bound",
-            Self::NotPending => "NotPending",
+            Self::NotPlanned(_) => "NotPlanned",
+            Self::Ended => "Ended",
         }
     }
 }
@@ -164,6 +174,7 @@ impl PodExplanation {
             node_claim: None,
             planned_node_claim: None,
             refusal: None,
+            not_planned: None,
             findings: Vec::new(),
         };
         match state {
@@ -179,7 +190,10 @@ impl PodExplanation {
             }
             PodState::Nominated(claim) => explanation.node_claim = Some(claim.to_owned()),
             PodState::Bound(node) => explanation.node = Some(node.to_owned()),
-            PodState::NotPending => {}
+            PodState::NotPlanned(outside) => {
+                explanation.not_planned = Some(OutsideReason::of(&outside));
+            }
+            PodState::Ended => {}
         }
         explanation
     }

@@ -6,6 +6,7 @@ use plimsoll_api::{Kind, write};
 use plimsoll_core::fixed_hash::{hash_of, short_name};
 use plimsoll_core::ids::ClaimName;
 use plimsoll_core::plan::{self, LaunchOption, PlannedClaim, PoolRefusal, Refusal, Target};
+use plimsoll_core::schedule::{Outside, outside};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::waste::waste;
 use plimsoll_core::{spare, static_pool};
@@ -40,6 +41,9 @@ pub(crate) struct Plan {
     placements: Vec<Placement>,
     /// Pods that fit on no node, with the reasons.
     unschedulable_pods: Vec<Unschedulable>,
+    /// Pods without a node that are not planned for, with the reasons. With `placements` and `unschedulablePods` these are all pods
+    /// without a node.
+    not_planned_pods: Vec<NotPlanned>,
     /// The state of each CapacityBuffer, where those are enabled.
     capacity_buffers: Vec<Buffer>,
     /// The state of each NodePool with `replicas`.
@@ -130,6 +134,26 @@ struct Unschedulable {
     pod: Name,
     #[serde(flatten)]
     refusal: PodRefusal,
+}
+
+/// A pod that is not planned for.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct NotPlanned {
+    /// The pod.
+    pod: Name,
+    #[serde(flatten)]
+    outside: OutsideReason,
+}
+
+/// The reason why a pod is not planned for.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct OutsideReason {
+    /// `SchedulingGated`, `NotTriedYet`, `Nominated`, `DaemonSet`, `StaticPod`, `Deleting` or `ExcludesNodePools`.
+    reason: &'static str,
+    /// The reason in a clause that follows the pod's name.
+    message: String,
 }
 
 /// The reason why a pod fits on no node.
@@ -251,6 +275,13 @@ impl Plan {
             unschedulable_pods: unplaced
                 .filter(|unplaced| exists(unplaced.pod))
                 .map(|unplaced| Unschedulable::of(snapshot, unplaced))
+                .collect(),
+            not_planned_pods: outside(snapshot)
+                .into_iter()
+                .map(|(row, outside)| NotPlanned {
+                    pod: Name::from(&snapshot.pods[row].name),
+                    outside: OutsideReason::of(&outside),
+                })
                 .collect(),
             capacity_buffers: spare::verdicts(snapshot, plan)
                 .into_iter()
@@ -403,6 +434,15 @@ impl Unschedulable {
         Self {
             pod: Name::from(&snapshot.pods[unplaced.pod].name),
             refusal: PodRefusal::of(&unplaced.reason),
+        }
+    }
+}
+
+impl OutsideReason {
+    pub(super) fn of(outside: &Outside) -> Self {
+        Self {
+            reason: outside.as_str(),
+            message: outside.to_string(),
         }
     }
 }

@@ -205,7 +205,7 @@ fn a_minimum_of_values_is_told() {
         "",
     );
     let ran = one_from(choosy, "choosy");
-    ran.prints("pool choosy   5 offerings: 5 too few to choose from: the pool wants at least 3 values of karpenter.k8s.aws/instance-family (minValues)");
+    ran.prints("pool choosy   5 offerings: 5 too few to choose from: the pool wants at least 3 values of karpenter.k8s.aws/instance-family, the pod leaves 1 (minValues)");
 }
 
 /// T08: the zone of a volume.
@@ -274,5 +274,17 @@ fn names_that_do_not_exist_are_refused_with_what_does() {
             1,
             "there is no NodeClaim 7 in the snapshot, nor in its plan, which has 1, numbered from 0"
         )
+    );
+}
+
+#[test]
+fn a_pod_of_a_daemon_set_is_told_as_bound_to_its_node() {
+    let daemon = "---\napiVersion: v1\nkind: Pod\nmetadata: {name: agent, namespace: shop, ownerReferences: [{apiVersion: apps/v1, kind: DaemonSet, name: agent, uid: a, controller: true}]}\n\
+        spec:\n  containers: [{name: main, resources: {requests: {cpu: 500m}}}]\n  affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: \
+        {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [n1]}]}]}}}\n";
+    let ran = explained("pod", "agent", daemon).ok();
+    assert_eq!(
+        ran.out,
+        "shop/agent belongs to a DaemonSet and is bound to its node: no other node can take it\n"
     );
 }

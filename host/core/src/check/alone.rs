@@ -1,7 +1,6 @@
 //! The test of a pool's ability to buy a node for one pod and nothing else: the measure behind pool weights and honest refusals.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::claims;
 use super::daemons;
@@ -9,7 +8,7 @@ use super::finding::Place;
 use super::host::{Host, Sold, Way};
 use super::market::Shop;
 use super::{features, volumes};
-use crate::catalogue::{CapacityType, InstanceType};
+use crate::catalogue::CapacityType;
 use crate::labels::LabelKey;
 use crate::model::{HostPort, Pod, WhenUnsatisfiable, first_untolerated};
 use crate::requirement::{Requirements, Undefined};
@@ -79,19 +78,6 @@ pub(super) fn first_met(host: &Host, pod: &Pod) -> Option<usize> {
     alternatives.iter().position(|asked| meets(host, asked))
 }
 
-/// `true` if a place satisfies a required alternative of a pod under which the pod is tried whatever it wishes for: all but the
-/// last are given up before any preference is.
-pub(super) fn is_met_without_preferences(snapshot: &Snapshot, host: &Host, pod: &Pod) -> bool {
-    let alternatives = daemons::alternatives(&pod.spec);
-    let given_up = if has_preferences(snapshot, pod) {
-        alternatives.len() - 1
-    } else {
-        0
-    };
-    let mut tried = alternatives[given_up..].iter();
-    tried.any(|asked| meets(host, asked))
-}
-
 fn meets(host: &Host, asked: &Requirements) -> bool {
     let mut ways = host.named();
     ways.all(|way| host.first_unmet(way, asked).is_none())
@@ -109,20 +95,18 @@ pub(super) fn narrowed(
 }
 
 fn sells(snapshot: &Snapshot, shop: &Shop, node: &Requirements, pod: &Pod) -> bool {
-    let mut types: BTreeMap<&str, &Arc<InstanceType>> = BTreeMap::new();
-    for sold in &shop.sold {
-        let is_open = sold.offering().capacity_type != CapacityType::Reserved;
-        if is_open && fits(snapshot, shop, node, pod, sold) {
-            types.insert(sold.instance_type.name.as_str(), &sold.instance_type);
-        }
-    }
+    let is_open = |sold: &&Sold| sold.offering().capacity_type != CapacityType::Reserved;
+    let open = shop.sold.iter().filter(is_open);
+    let ways: Vec<&Sold> = open
+        .filter(|sold| fits(snapshot, shop, node, pod, sold))
+        .collect();
     let enough = |key: &LabelKey, least: u32| {
-        let found = claims::distinct(types.values().copied(), key);
+        let found = claims::distinct(ways.iter().copied(), key, node);
         found >= usize::try_from(least).unwrap_or(usize::MAX)
     };
     let strict = snapshot.settings.min_values == MinValuesPolicy::Strict;
     let minima = node.iter().filter_map(|r| Some((r.key(), r.min_values()?)));
-    !types.is_empty() && (!strict || minima.into_iter().all(|(key, least)| enough(key, least)))
+    !ways.is_empty() && (!strict || minima.into_iter().all(|(key, least)| enough(key, least)))
 }
 
 /// `true` if an offering of a pool agrees with requirements of a node and holds a pod beside the daemons there.

@@ -6,17 +6,17 @@ use std::sync::Arc;
 
 use super::daemons;
 use super::finding::{Breach, Rule};
-use super::host::{Host, is_within};
+use super::host::{Host, Sold, is_within};
 use super::listings::Listings;
 use super::market::{self, Shop};
-use crate::catalogue::InstanceType;
+use super::options;
 use crate::labels::{
-    CAPACITY_OVERLAY_APPLIED, CAPACITY_TYPE, HOSTNAME, INITIALIZED, INSTANCE_TYPE, LabelKey,
-    MIN_VALUES_RELAXED, NODEPOOL, PRICE_OVERLAY_APPLIED, REGISTERED, ZONE,
+    CAPACITY_OVERLAY_APPLIED, HOSTNAME, INITIALIZED, LabelKey, MIN_VALUES_RELAXED, NODEPOOL,
+    PRICE_OVERLAY_APPLIED, REGISTERED,
 };
 use crate::model::NodePool;
 use crate::plan::PlannedClaim;
-use crate::requirement::{Operator, Requirement};
+use crate::requirement::{Operator, Requirement, Requirements};
 use crate::resources::Resources;
 use crate::snapshot::{MinValuesPolicy, Snapshot};
 
@@ -38,7 +38,6 @@ pub(super) fn breaches(snapshot: &Snapshot, shops: &[Shop], claim: &PlannedClaim
     let mut result: Vec<Breach> = template(&shop.pool, claim).into_iter().collect();
     result.extend(labels(snapshot, claim));
     result.extend(requirements(snapshot, shop, claim));
-    result.extend(min_values(snapshot, &shop.pool, claim));
     result
 }
 
@@ -150,13 +149,16 @@ fn requirements(snapshot: &Snapshot, shop: &Shop, claim: &PlannedClaim) -> Optio
     Some(Breach::new(Rule::ClaimRequirements, value, expected))
 }
 
-/// The types named leave enough distinct values to choose from.
-fn min_values(snapshot: &Snapshot, pool: &NodePool, claim: &PlannedClaim) -> Option<Breach> {
-    let listed = snapshot.catalogues.of(&pool.class);
-    let types: Vec<&Arc<InstanceType>> = claim
-        .options
-        .iter()
-        .filter_map(|option| listed.get(option.instance_type.as_str()))
+/// The ways named leave enough distinct values to choose from, and no fewer than the claim itself asks for.
+pub(super) fn min_values(
+    snapshot: &Snapshot,
+    listings: &Listings<'_>,
+    claim: &PlannedClaim,
+) -> Option<Breach> {
+    let pool = snapshot.pool(claim.pool.as_str())?;
+    let options = claim.options.iter();
+    let ways: Vec<Sold> = options
+        .filter_map(|option| options::find(listings, claim, option))
         .collect();
     let is_relaxed = claim
         .annotations
@@ -164,59 +166,44 @@ fn min_values(snapshot: &Snapshot, pool: &NodePool, claim: &PlannedClaim) -> Opt
         .is_some_and(|value| value.as_ref() == "true");
     pool.requirements.iter().find_map(|asked| {
         let wanted = asked.min_values()?;
-        let kept = claim
-            .requirements
-            .get(asked.key().as_str())
-            .and_then(Requirement::min_values);
+        let own = claim.requirements.get(asked.key().as_str());
+        let kept = own.and_then(Requirement::min_values).unwrap_or(0);
         let may_be_less = snapshot.settings.min_values == MinValuesPolicy::BestEffort && is_relaxed;
         let least = if may_be_less {
-            kept.unwrap_or(0).min(wanted)
+            kept.min(wanted)
         } else {
             wanted
         };
-        let found = distinct(types.iter().copied(), asked.key());
         let key = asked.key();
-        let value = if found < usize::try_from(least).unwrap_or(usize::MAX) {
+        let found = distinct(ways.iter(), key, &claim.requirements);
+        let too_few = |least: u32| found < usize::try_from(least).unwrap_or(usize::MAX);
+        let value = if too_few(least.max(kept)) {
             format!("{found} values of {key}")
-        } else if kept.unwrap_or(0) < least {
+        } else if kept < least {
             format!("minValues of {key} is not carried on")
         } else {
             return None;
         };
-        Some(Breach::new(
-            Rule::MinValues,
-            value,
-            format!("at least {least}"),
-        ))
+        let expected = format!("at least {}", least.max(kept));
+        Some(Breach::new(Rule::MinValues, value, expected))
     })
 }
 
-/// How many distinct values of a key some types have of their own.
+/// How many distinct values of a key some ways to buy leave a node whose requirements are these.
 pub(super) fn distinct<'a>(
-    types: impl Iterator<Item = &'a Arc<InstanceType>>,
+    ways: impl Iterator<Item = &'a Sold>,
     key: &LabelKey,
+    node: &Requirements,
 ) -> usize {
+    let allowed = |value: &Arc<str>| {
+        let asked = node.get(key.as_str());
+        asked.is_none_or(|asked| asked.allows(value))
+    };
     let mut values: BTreeSet<Arc<str>> = BTreeSet::new();
-    for instance_type in types {
-        let offerings = instance_type.offerings.iter();
-        match key.as_str() {
-            INSTANCE_TYPE => {
-                values.insert(instance_type.name.clone().into());
-            }
-            ZONE => values.extend(offerings.map(|o| Arc::clone(&o.zone))),
-            CAPACITY_TYPE => {
-                values.extend(offerings.map(|o| Arc::from(o.capacity_type.as_str())));
-            }
-            other => {
-                let own = instance_type.requirements.get(other);
-                values.extend(
-                    own.and_then(Requirement::listed)
-                        .into_iter()
-                        .flatten()
-                        .cloned(),
-                );
-            }
-        }
+    for way in ways {
+        let own = way.value(key.as_str());
+        let own = own.as_ref().and_then(Requirement::listed).into_iter();
+        values.extend(own.flatten().filter(|value| allowed(value)).cloned());
     }
     values.len()
 }

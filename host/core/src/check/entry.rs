@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{one_pod, volumes};
+use super::{daemons, one_pod, volumes};
 use crate::catalogue::CapacityType;
 use crate::ids::NodeName;
 use crate::labels::{CAPACITY_TYPE, NODEPOOL};
 use crate::model::{DoNotDisrupt, Effect, OwnerKind, Pod, PodDisruptionBudget, PodPhase, Taint};
-use crate::requirement::{Operator, Requirement, Requirements};
+use crate::requirement::{Operator, Requirement};
 use crate::resources::ResourceName;
-use crate::snapshot::{PreferencePolicy, Snapshot};
+use crate::snapshot::Snapshot;
 
 /// Standing of a pod in a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +98,12 @@ fn pending(snapshot: &Snapshot, pod: &Pod, deleting: &BTreeMap<&NodeName, bool>)
             return Eligibility::Elsewhere(format!("it is owned by a {kind:?}"));
         }
     }
+    if snapshot.kept_off.contains_key(&pod.uid) {
+        return Eligibility::Elsewhere("nodes were launched for its like in vain".into());
+    }
+    if !can_join_a_pool(pod) {
+        return Eligibility::Elsewhere(format!("it asks for nodes without {NODEPOOL}"));
+    }
     if let Some(problem) = problem(snapshot, pod) {
         return Eligibility::Invalid(problem);
     }
@@ -178,39 +184,22 @@ fn problem(snapshot: &Snapshot, pod: &Pod) -> Option<String> {
     if let Some(problem) = &spec.problem {
         return Some(problem.as_ref().to_owned());
     }
-    let refuses_pools = required_first(snapshot, pod)
-        .get(NODEPOOL)
-        .is_some_and(|requirement| requirement.operator() == Operator::DoesNotExist);
-    if refuses_pools {
-        return Some(format!("it asks for nodes without {NODEPOOL}"));
-    }
-    let terms = spec.node_required.iter().map(|term| &term.requirements);
-    std::iter::once(&spec.node_selector)
-        .chain(terms)
-        .flat_map(Requirements::iter)
-        .find_map(|asked| requirement_problem(snapshot, asked))
+    let mut faults = daemons::alternatives(spec).into_iter().map(|asked| {
+        let mut asked = asked.iter();
+        asked.find_map(|asked| requirement_problem(snapshot, asked))
+    });
+    let first = faults.next().flatten();
+    first
+        .filter(|_| faults.all(|fault| fault.is_some()))
         .or_else(|| volumes::problem(snapshot, pod))
 }
 
-/// Selector, heaviest preference where preferences count, and first required term.
-fn required_first(snapshot: &Snapshot, pod: &Pod) -> Requirements {
-    let spec = &pod.spec;
-    let mut result = spec.node_selector.clone();
-    if snapshot.settings.preferences == PreferencePolicy::Respect {
-        let mut heaviest = None;
-        for preferred in &spec.node_preferred {
-            if heaviest.is_none_or(|(weight, _)| preferred.weight > weight) {
-                heaviest = Some((preferred.weight, &preferred.term));
-            }
-        }
-        if let Some((_, term)) = heaviest {
-            result.add_all(&term.requirements);
-        }
-    }
-    if let Some(term) = spec.node_required.first() {
-        result.add_all(&term.requirements);
-    }
-    result
+/// `true` if some required alternative leaves the pod nodes of a pool.
+fn can_join_a_pool(pod: &Pod) -> bool {
+    daemons::alternatives(&pod.spec).iter().any(|asked| {
+        let own = asked.get(NODEPOOL);
+        own.is_none_or(|own| own.operator() != Operator::DoesNotExist)
+    })
 }
 
 fn requirement_problem(snapshot: &Snapshot, requirement: &Requirement) -> Option<String> {

@@ -150,6 +150,7 @@ impl<'a> Replay<'a> {
             let pool = claim.pool.clone();
             let subject = Subject::Place(Place::Claim { row, pool });
             let mut breaches = claims::breaches(self.snapshot, self.shops, claim);
+            breaches.extend(claims::min_values(self.snapshot, self.listings, claim));
             breaches.extend(claims::marks(self.listings, claim));
             breaches.extend(options::breaches(
                 self.snapshot,

@@ -67,7 +67,7 @@ pub(super) fn room_left(
         let is_there = snapshot.nodes[row].node.is_some();
         if is_there
             && placement::breaches(snapshot, pod, host, SoftTaints::Hold).is_empty()
-            && alone::is_met_without_preferences(snapshot, host, pod)
+            && alone::first_met(host, pod).is_some()
             && topology.breaches(pod, row, host, Doubt::Excuses).is_empty()
         {
             let value = format!("{} could take it", host.place);

@@ -44,6 +44,7 @@ pub(crate) use launch::relist::Relisted;
 pub use launch::relist::{in_question, order_question};
 pub use launch::{Packed, launch};
 pub(crate) use pods::needs::features_of_new;
+pub use pods::outside::{Outside, outside};
 pub use prepared::{Prepared, prepare};
 pub use prices::quoted::{Quoted, price_question};
 pub use prices::sale::Offers;

@@ -3,27 +3,33 @@
 use kube::Error;
 use kube::api::{Patch, PostParams};
 use kube::core::DynamicObject;
-use plimsoll_api::write::{claim_spec, map};
-use plimsoll_api::{Kind, keys};
+use plimsoll_api::write::new_claim;
+use plimsoll_api::{Kind, claim_refusal};
 use plimsoll_core::action::{Answer, ClaimChange, Finalizer};
 use plimsoll_core::ids::{ClaimName, Uid};
 use plimsoll_core::model::NodeClaim;
 use plimsoll_core::time::Timestamp;
-use serde_json::{Value, json};
 
 use super::{Failure, Preconditions, Writer, answer, check, difference, is_it, is_status, ours};
 use crate::FIELD_MANAGER;
 use crate::resource::api;
 
 impl Writer {
-    /// A claim of that name that is there already is the one we asked for: names are made from what was decided.
+    /// A claim of that name that is there already is the one we asked for: names are made from what was decided. One that the server
+    /// would refuse is not sent.
     pub(super) async fn create_claim(
         &self,
         claim: &NodeClaim,
         pool: &Uid,
     ) -> Result<Answer, Failure> {
+        if let Some(refusal) = claim_refusal(claim, pool) {
+            return Err(Failure::Invalid(format!(
+                "NodeClaim {}: {refusal}",
+                claim.name
+            )));
+        }
         let api = api(&self.client, Kind::NodeClaim);
-        let object = serde_json::from_value(manifest(claim, pool));
+        let object = serde_json::from_value(new_claim(claim, pool));
         let object: DynamicObject =
             object.map_err(|error| Failure::Answer(format!("claim {}: {error}", claim.name)))?;
         let parameters = PostParams {
@@ -102,26 +108,4 @@ impl Writer {
         self.conflict(Kind::NodeClaim, name.as_str(), only, error)
             .await
     }
-}
-
-/// A new claim as it is posted. Deleting its pool deletes it.
-fn manifest(claim: &NodeClaim, pool: &Uid) -> Value {
-    json!({
-        "apiVersion": Kind::NodeClaim.api_version(),
-        "kind": Kind::NodeClaim.as_str(),
-        "metadata": {
-            "name": claim.name.as_str(),
-            "labels": map(&claim.labels),
-            "annotations": map(&claim.annotations),
-            "finalizers": [keys::FINALIZER],
-            "ownerReferences": [{
-                "apiVersion": Kind::NodePool.api_version(),
-                "kind": Kind::NodePool.as_str(),
-                "name": claim.pool.as_str(),
-                "uid": pool.as_str(),
-                "blockOwnerDeletion": true,
-            }],
-        },
-        "spec": claim_spec(claim),
-    })
 }

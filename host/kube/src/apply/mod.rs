@@ -59,6 +59,8 @@ enum Failure {
     Changed,
     /// There is no such object, or only another of its name.
     Gone,
+    /// The object breaks the server's own rules and was not sent: the field and the rule, in words.
+    Invalid(String),
     /// The server's answer makes no sense, in words.
     Answer(String),
 }
@@ -84,6 +86,7 @@ impl Writer {
             Ok(answer) => Outcome::Done(answer),
             Err(Failure::Changed) => Outcome::Conflict,
             Err(Failure::Gone) => Outcome::Refused(Reason::NotFound),
+            Err(Failure::Invalid(words)) => Outcome::Refused(Reason::Rejected(words)),
             Err(Failure::Answer(words)) => Outcome::Refused(Reason::Other(words)),
             Err(Failure::Request(error)) => outcome(&error),
         }

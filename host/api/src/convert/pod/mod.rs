@@ -63,8 +63,8 @@ pub(crate) fn pod(written: &k8s::Pod, interner: &mut Interner) -> Result<Pod, Fi
         },
         owner,
         phase: phase(status, node.is_some())?,
-        unschedulable: is_unschedulable(status, node.is_some()),
-        untried: is_untried(status, node.is_some()),
+        unschedulable: is_unschedulable(status, node.is_some() || is_gated(spec)),
+        untried: is_untried(status, node.is_some() || is_gated(spec)),
         node,
         nominated,
         ready: condition(status, "Ready").map(|condition| condition.status == "True"),
@@ -99,14 +99,21 @@ fn says_nothing(status: Option<&k8s::PodStatus>) -> bool {
     status.is_none_or(|status| status.phase.is_none() && status.conditions.is_none())
 }
 
-/// `true` if the scheduler has not looked at a pod yet; of one that a gate holds back the API server says so itself.
-fn is_untried(status: Option<&k8s::PodStatus>, is_bound: bool) -> bool {
-    !is_bound && !says_nothing(status) && condition(status, "PodScheduled").is_none()
+/// `true` if a gate holds a pod back from the scheduler.
+fn is_gated(spec: &k8s::PodSpec) -> bool {
+    let gates = spec.scheduling_gates.as_ref();
+    gates.is_some_and(|gates| !gates.is_empty())
 }
 
-fn is_unschedulable(status: Option<&k8s::PodStatus>, is_bound: bool) -> bool {
+/// `true` if the scheduler has not looked at a pod yet; `is_settled` if it never will, since a node has the pod or a gate holds
+/// it back.
+fn is_untried(status: Option<&k8s::PodStatus>, is_settled: bool) -> bool {
+    !is_settled && !says_nothing(status) && condition(status, "PodScheduled").is_none()
+}
+
+fn is_unschedulable(status: Option<&k8s::PodStatus>, is_settled: bool) -> bool {
     if says_nothing(status) {
-        return !is_bound;
+        return !is_settled;
     }
     let conditions = status.and_then(|status| status.conditions.as_deref());
     conditions.unwrap_or_default().iter().any(|condition| {

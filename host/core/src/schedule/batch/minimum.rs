@@ -1,116 +1,148 @@
 //! Distinct values that a claim must leave its launch to choose from (`minValues`).
 //!
-//! Values are counted over the types that a node may still become, each with its own values of the key, not narrowed by
-//! the claim. A strict minimum refuses; under best effort a new node lowers it to what there is, and later pods must keep
-//! the lowered one. Contract: the section on minimum values.
+//! Counted are the ways to buy that are left for a node, each with its own values: once its pods leave one zone, other zones
+//! count for nothing, whatever else the types sell there. A strict minimum refuses; under best effort a new node lowers it to
+//! what there is, and later pods must keep the lowered one. Contract: the section on minimum values; Karpenter counts so
+//! since 1.14.3, over whole types.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use super::compile::Compiled;
 use crate::bits::Bits;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{InstanceType, Offering};
 use crate::labels::LabelKey;
+use crate::provider::ProviderFacts;
+use crate::requirement::{Requirement, Requirements};
 use crate::schedule::offers::axes::fits;
-use crate::schedule::offers::templates::Template;
+use crate::schedule::offers::choices::{self, Tally};
+use crate::schedule::prices::sale::Sale;
 use crate::snapshot::MinValuesPolicy;
 
-/// Least number of distinct values, by key.
-pub(crate) type Minimum = Vec<(LabelKey, u32)>;
+pub(crate) use crate::schedule::offers::choices::Minimum;
 
 /// Minimum values that a new node of some rows keeps when pods ask for `used` on it. Under the best-effort policy a minimum that
 /// is not met is lowered to the values found; `None` when a strict minimum is not met.
-pub(crate) fn of_new(compiled: &Compiled<'_>, rows: &Bits, used: &[i64]) -> Option<Minimum> {
-    let template = compiled.rows.rows[rows.first()?].template;
-    let mut result = wanted(compiled, template);
-    if result.is_empty() || is_kept(compiled, &result, rows, used) {
+pub(crate) fn of_new(sale: &Sale<'_>, rows: &Bits, used: &[i64]) -> Option<Minimum> {
+    let template = sale.rows.rows[rows.first()?].template;
+    let result = wanted(sale, template);
+    if result.is_empty() {
         return Some(result);
     }
-    if compiled.snapshot.settings.min_values == MinValuesPolicy::Strict {
-        return None;
+    let (tally, is_met) = counted(sale, template, &result, roomy(sale, rows, used));
+    if is_met {
+        Some(result)
+    } else if sale.snapshot.settings.min_values == MinValuesPolicy::Strict {
+        None
+    } else {
+        Some(lowered(&result, &tally))
     }
-    let types = roomy_types(compiled, rows, used);
-    let found = distinct_values(&compiled.templates[template].catalogue, &types);
-    for (key, minimum) in &mut result {
-        *minimum = (*minimum).min(u32::try_from(found(key.as_str())).unwrap_or(u32::MAX));
-    }
-    Some(result)
 }
 
 /// Minimum values that a template's requirements ask for; empty when they ask for none.
-pub(crate) fn wanted(compiled: &Compiled<'_>, template: usize) -> Minimum {
-    of_template(&compiled.templates[template])
+pub(crate) fn wanted(sale: &Sale<'_>, template: usize) -> Minimum {
+    choices::wanted(&sale.templates[template])
 }
 
-/// The same of a template that is not compiled yet.
-pub(crate) fn of_template(template: &Template) -> Minimum {
-    let requirements = template.requirements.iter();
-    requirements
-        .filter_map(|requirement| Some((requirement.key().clone(), requirement.min_values()?)))
+/// Minimum that a claim can keep which names some rows of a template: under best effort no more than they have.
+pub(crate) fn of_claim(
+    sale: &Sale<'_>,
+    template: usize,
+    minimum: &Minimum,
+    named: &[usize],
+) -> Minimum {
+    let (tally, is_met) = counted(sale, template, minimum, named.iter().copied());
+    if is_met || sale.snapshot.settings.min_values == MinValuesPolicy::Strict {
+        minimum.clone()
+    } else {
+        lowered(minimum, &tally)
+    }
+}
+
+/// Keys of which rows with room for `used` leave too few values, with those wanted and those left.
+pub(crate) fn short_of(sale: &Sale<'_>, rows: &Bits, used: &[i64]) -> Vec<(LabelKey, u32, u32)> {
+    let Some(first) = rows.first() else {
+        return Vec::new();
+    };
+    let template = sale.rows.rows[first].template;
+    let wanted = wanted(sale, template);
+    let (tally, _) = counted(sale, template, &wanted, roomy(sale, rows, used));
+    let all = wanted.into_iter().zip(tally.counts());
+    let short = all.filter(|((_, least), found)| found < least);
+    short
+        .map(|((key, least), found)| (key, least, found))
         .collect()
 }
 
 /// `true` if rows with room for `used` leave enough values.
-pub(crate) fn is_kept(
-    compiled: &Compiled<'_>,
-    minimum: &Minimum,
-    rows: &Bits,
-    used: &[i64],
-) -> bool {
-    let types = || roomy_types(compiled, rows, used);
-    let row = rows.first();
-    minimum.is_empty() || row.is_some_and(|row| is_met(compiled, row, minimum, &types()))
+pub(crate) fn is_kept(sale: &Sale<'_>, minimum: &Minimum, rows: &Bits, used: &[i64]) -> bool {
+    minimum.is_empty()
+        || rows.first().is_some_and(|first| {
+            let template = sale.rows.rows[first].template;
+            counted(sale, template, minimum, roomy(sale, rows, used)).1
+        })
 }
 
-/// `true` if types leave enough values on a node of the template of `row`.
+/// `true` if rows of one template leave enough values.
 pub(crate) fn is_met(
-    compiled: &Compiled<'_>,
-    row: usize,
+    sale: &Sale<'_>,
+    template: usize,
     minimum: &Minimum,
-    types: &BTreeSet<usize>,
+    rows: impl Iterator<Item = usize>,
 ) -> bool {
-    let template = &compiled.templates[compiled.rows.rows[row].template];
-    is_met_by(&template.catalogue, minimum, types)
+    minimum.is_empty() || counted(sale, template, minimum, rows).1
 }
 
-/// The same for types of a catalogue.
-pub(crate) fn is_met_by(catalogue: &Catalogue, minimum: &Minimum, types: &BTreeSet<usize>) -> bool {
-    let found = distinct_values(catalogue, types);
-    let enough = |(key, least): &(LabelKey, u32)| found(key.as_str()) >= *least as usize;
-    minimum.iter().all(enough)
+/// Counts values of a template's rows until a minimum is met; `true` if it is.
+fn counted<'s>(
+    sale: &'s Sale<'_>,
+    template: usize,
+    minimum: &Minimum,
+    rows: impl Iterator<Item = usize>,
+) -> (Tally<'s>, bool) {
+    let mut tally = sale.choices().tally(template);
+    let mut is_met = tally.meets(minimum);
+    for row in rows {
+        if is_met {
+            break;
+        }
+        tally.add(row);
+        is_met = tally.meets(minimum);
+    }
+    (tally, is_met)
 }
 
-fn roomy_types(compiled: &Compiled<'_>, rows: &Bits, used: &[i64]) -> BTreeSet<usize> {
-    rows.iter()
-        .filter(|row| fits(used, compiled.rows.capacity(*row)))
-        .map(|row| compiled.rows.rows[row].instance_type)
+/// A minimum lowered to the values counted.
+fn lowered(minimum: &Minimum, tally: &Tally<'_>) -> Minimum {
+    let all = minimum.iter().zip(tally.counts());
+    all.map(|((key, least), found)| (key.clone(), (*least).min(found)))
         .collect()
 }
 
-/// Counts distinct values of a key over types: their own values, not narrowed by the claim.
-pub(crate) fn distinct_values<'c>(
-    catalogue: &'c Catalogue,
-    types: &'c BTreeSet<usize>,
-) -> impl Fn(&str) -> usize + 'c {
-    move |key| {
-        let mut values: BTreeSet<Arc<str>> = BTreeSet::new();
-        for at in types {
-            let instance_type = &catalogue.types()[*at];
-            let listed = instance_type
-                .requirements
-                .get(key)
-                .and_then(|requirement| requirement.listed());
-            if let Some(listed) = listed {
-                values.extend(listed.iter().cloned());
-            } else {
-                let offered = instance_type
-                    .offerings
-                    .iter()
-                    .filter(|offering| offering.available);
-                let own = offered.map(|sold| sold.node_requirements(catalogue.provider()));
-                values.extend(own.filter_map(|own| own.get(key)?.single().cloned()));
-            }
-        }
-        values.len()
-    }
+fn roomy<'s>(
+    sale: &'s Sale<'_>,
+    rows: &'s Bits,
+    used: &'s [i64],
+) -> impl Iterator<Item = usize> + 's {
+    rows.iter()
+        .filter(move |row| fits(used, sale.rows.capacity(*row)))
+}
+
+/// Keys of which ways to buy leave too few values under requirements, with those wanted and those left.
+pub(crate) fn short_of_ways<'w>(
+    minimum: &Minimum,
+    requirements: &Requirements,
+    provider: &ProviderFacts,
+    ways: impl Iterator<Item = (&'w InstanceType, &'w Offering)> + Clone,
+) -> Vec<(LabelKey, u32, u32)> {
+    let left = |key: &LabelKey| -> u32 {
+        let allowed: [Option<&Requirement>; 1] = [requirements.get(key.as_str())];
+        let values = ways.clone().flat_map(|(instance_type, offering)| {
+            choices::of_way(key, instance_type, offering, provider, &allowed)
+        });
+        let distinct: BTreeSet<_> = values.collect();
+        u32::try_from(distinct.len()).unwrap_or(u32::MAX)
+    };
+    let all = minimum.iter().map(|(key, least)| (key, *least, left(key)));
+    all.filter(|(_, least, left)| left < least)
+        .map(|(key, least, left)| (key.clone(), least, left))
+        .collect()
 }

@@ -82,11 +82,16 @@ impl PodGroup {
     /// Ways to buy, out of so many, that are open to its pods once they have given up what they can; room is another matter.
     pub(crate) fn open(&self, of: usize) -> Bits {
         let mut open = Bits::none(of);
-        let last = self.levels.last().into_iter();
-        for rows in last.flat_map(|level| &level.rows) {
+        for rows in self.last_levels().iter().flat_map(|level| &level.rows) {
             open.join(rows);
         }
         open
+    }
+
+    /// The steps at which nothing but what its pods require is left: one for each alternative of their node affinity.
+    pub(crate) fn last_levels(&self) -> &[Level] {
+        let alternatives = self.spec.node_required.len().max(1);
+        &self.levels[self.levels.len().saturating_sub(alternatives)..]
     }
 
     /// The part of the group that topology reads at a step.

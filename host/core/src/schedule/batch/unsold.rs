@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::minimum;
 use crate::plan::{Note, NoteKind};
 use crate::schedule::offers::templates::Template;
-use crate::schedule::offers::{PoolOffers, Stock};
+use crate::schedule::offers::{PoolOffers, Stock, choices};
 use crate::snapshot::{MinValuesPolicy, Snapshot};
 
 /// A remark for each pool of which nothing can be launched: no type is left, or too few of them where the pool wants to choose.
@@ -35,20 +35,29 @@ pub(crate) fn unsold(snapshot: &Snapshot, offers: &Stock, templates: &[Template]
 
 /// In words, that the types sold have fewer values than a pool wants to choose from; `None` where they have enough.
 fn too_few(template: &Template, of_pool: &PoolOffers) -> Option<String> {
-    let wanted = minimum::of_template(template);
-    if wanted.is_empty() {
+    let sold = of_pool.offers.iter().map(|offer| {
+        let instance_type = &template.catalogue.types()[offer.instance_type];
+        (&**instance_type, &instance_type.offerings[offer.offering])
+    });
+    let wanted = choices::wanted(template);
+    let short = minimum::short_of_ways(
+        &wanted,
+        &template.requirements,
+        template.catalogue.provider(),
+        sold,
+    );
+    if short.is_empty() {
         return None;
     }
-    let types: BTreeSet<usize> = of_pool.types().collect();
-    if minimum::is_met_by(&template.catalogue, &wanted, &types) {
-        return None;
-    }
-    let wanted = wanted
+    let wanted = short
         .iter()
-        .map(|(key, least)| format!("{least} values of {key}"));
-    let wanted = wanted.collect::<Vec<_>>().join(" and ");
+        .map(|(key, least, _)| format!("{least} values of {key}"));
+    let left = short.iter().map(|(.., left)| left.to_string());
+    let types: BTreeSet<usize> = of_pool.types().collect();
     Some(format!(
-        "its requirements want {wanted} to choose from (minValues), and the {} available instance types that satisfy them have fewer",
-        types.len()
+        "its requirements want {} to choose from (minValues), and the {} available instance types that satisfy them have {}",
+        wanted.collect::<Vec<_>>().join(" and "),
+        types.len(),
+        left.collect::<Vec<_>>().join(" and "),
     ))
 }

@@ -41,7 +41,7 @@ pub(crate) fn claim(
         compiled.snapshot.catalogues.provider(),
     );
     let lowered = *minimum != minimum::wanted(compiled, row.template);
-    keep_minimum(&mut requirements, minimum, lowered);
+    keep_minimum(&mut requirements, minimum);
     let mut annotations = annotations_of(pool, lowered);
     let listed = compiled.snapshot.catalogues.of(&pool.class).types();
     let types = named.iter().map(|row| {
@@ -200,20 +200,12 @@ pub(crate) fn narrow_to_options(
     }
 }
 
-/// Writes the minimum of each key; one that was lowered never asks for more values than the requirement lists.
-fn keep_minimum(requirements: &mut Requirements, minimum: &Minimum, lowered: bool) {
+/// Writes the minimum of each key. One lowered to nothing is left out: the least that the API takes is 1.
+fn keep_minimum(requirements: &mut Requirements, minimum: &Minimum) {
     for (key, least) in minimum {
-        let Some(own) = requirements.get(key.as_str()).cloned() else {
-            continue;
-        };
-        let listed = own.listed().map_or(u32::MAX, |values| {
-            u32::try_from(values.len()).unwrap_or(u32::MAX)
-        });
-        let least = if lowered {
-            (*least).min(listed)
-        } else {
-            *least
-        };
-        requirements.replace(own.with_min_values(Some(least)));
+        if let Some(own) = requirements.get(key.as_str()).cloned() {
+            let least = (*least > 0).then_some(*least);
+            requirements.replace(own.with_min_values(least));
+        }
     }
 }

@@ -20,6 +20,7 @@ use crate::schedule::place::PlacementStep;
 use crate::schedule::place::new_node::NewNode;
 use crate::schedule::prices::RowPrices;
 use crate::schedule::prices::supplies::Supplies;
+use crate::snapshot::MinValuesPolicy;
 use crate::units::PricePerHour;
 
 /// How far from the planned price a claim packed by price looks for other types.
@@ -41,9 +42,9 @@ impl Reach {
     }
 }
 
-/// The cheapest row that holds a node's pods, with its price now; `None` when no row is left that may be bought. A row
-/// whose claim would name too few values for the node's minimum is passed over while there is another: a reservation's
-/// claim names the reservation alone.
+/// The cheapest row that holds a node's pods, with its price now; `None` when no row is left that may be bought, or when its
+/// claim would name too few values for a strict minimum. A row drawing on a reservation is passed over where its claim, which names
+/// the reservation alone, leaves too few.
 pub(crate) fn cheapest(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
@@ -75,7 +76,11 @@ pub(crate) fn cheapest(
         };
         keeps_minimum(compiled, prices, &planned, None)
     };
-    best.filter(keeps).or_else(|| first(false)).or(best)
+    let other = || first(false).filter(keeps);
+    let lowers = compiled.snapshot.settings.min_values == MinValuesPolicy::BestEffort;
+    best.filter(keeps)
+        .or_else(other)
+        .or(best.filter(|_| lowers))
 }
 
 /// `true` if a node's claim names enough values for its minimum.
@@ -86,11 +91,8 @@ pub(crate) fn keeps_minimum(
     guarded: Option<&Bits>,
 ) -> bool {
     let named = named_rows(compiled, prices, node, Reach::Near, guarded);
-    let types = named
-        .iter()
-        .map(|row| compiled.rows.rows[*row].instance_type)
-        .collect();
-    minimum::is_met(compiled, node.row, &node.minimum, &types)
+    let template = compiled.rows.rows[node.row].template;
+    minimum::is_met(compiled, template, &node.minimum, named.into_iter())
 }
 
 /// Turns a node into a claim that names these rows, best first.
@@ -112,7 +114,9 @@ pub(crate) fn close(
         .iter()
         .map(|row| option(compiled, *row, price(*row)))
         .collect();
-    claim(compiled, node.row, named, options, steps, &node.minimum)
+    let template = compiled.rows.rows[node.row].template;
+    let minimum = minimum::of_claim(compiled, template, &node.minimum, named);
+    claim(compiled, node.row, named, options, steps, &minimum)
 }
 
 /// Rows that one claim can name beside the chosen one: those of its pool and label state; drawing on the same reservation, or on
@@ -158,11 +162,9 @@ pub(crate) fn named_rows(
     };
     let all = |allowed: &dyn Fn(usize) -> bool| rows_among(compiled, prices, node, reach, allowed);
     let named = all(&within_guards);
-    let types = named
-        .iter()
-        .map(|row| compiled.rows.rows[*row].instance_type)
-        .collect();
-    if node.compatible && !minimum::is_met(compiled, node.row, &node.minimum, &types) {
+    let number = compiled.rows.rows[node.row].template;
+    let is_met = || minimum::is_met(compiled, number, &node.minimum, named.iter().copied());
+    if node.compatible && !is_met() {
         let mut all = all(&|_| true);
         all.sort_by_key(|row| !within_guards(*row));
         return all;
@@ -196,12 +198,15 @@ fn rows_among(
     let ceiling = node.price.saturating_mul(reach.percent());
     let mut types: BTreeSet<usize> = BTreeSet::new();
     let mut spot_types: BTreeSet<usize> = BTreeSet::new();
+    let mut values = compiled
+        .choices()
+        .tally(compiled.rows.rows[node.row].template);
     let mut named = Vec::new();
     for row in std::iter::once(node.row).chain(others) {
         let instance_type = compiled.rows.rows[row].instance_type;
         let near = prices.planned[row].saturating_mul(100) <= ceiling;
         let few_types = spot_types.len() < wanted_spot;
-        let few_values = !minimum::is_met(compiled, node.row, &node.minimum, &types);
+        let few_values = !values.meets(&node.minimum);
         let always = row == node.row || node.compatible || near;
         if !(always || few_types || few_values) {
             // Later rows are dearer still.
@@ -215,6 +220,7 @@ fn rows_among(
             if is_spot {
                 spot_types.insert(instance_type);
             }
+            values.add(row);
             named.push(row);
         }
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::nearest::nearest;
 use super::unsold;
 use crate::bits::Bits;
-use crate::labels;
+use crate::labels::{self, LabelKey};
 use crate::model::{PodVolume, first_untolerated};
 use crate::plan::{PoolRefusal, Refusal, RefusedOfferings, Unplaced};
 use crate::requirement::{Incompatible, Operator, Requirement, Requirements, Undefined};
@@ -18,6 +18,7 @@ use crate::schedule::batch::minimum;
 use crate::schedule::batch::pod_group::{Level, PodGroup};
 use crate::schedule::place::limits::capacity;
 use crate::schedule::prices::RowPrices;
+use crate::snapshot::MinValuesPolicy;
 use crate::words::shortened;
 
 /// Explains why pods of the batch, by position, are unschedulable. Pods of one group have one reason.
@@ -53,7 +54,7 @@ fn pool_refusal(
 ) -> PoolRefusal {
     let template = &compiled.templates[number];
     let whole = |reason| PoolRefusal::whole(template.pool.name.clone(), reason);
-    let Some(level) = group.levels.last() else {
+    let Some(level) = told_of(compiled, group, number) else {
         return whole(String::new());
     };
     if let Some(taint) = first_untolerated(template.taints(), &level.tolerations) {
@@ -65,7 +66,7 @@ fn pool_refusal(
     {
         return whole(words);
     }
-    let known = |key: &crate::labels::LabelKey| compiled.snapshot.catalogues.is_well_known(key);
+    let known = |key: &LabelKey| compiled.snapshot.catalogues.is_well_known(key);
     let own = &compiled.rows.of_template[number];
     let refusal = match template
         .requirements
@@ -91,6 +92,19 @@ fn pool_refusal(
         nearest: nearest(compiled, group, level, number),
         ..refusal
     }
+}
+
+/// The step of relaxation that a pool's refusal speaks of: the first at which its requirements agree with one of the pod's
+/// alternatives, or the last of all.
+fn told_of<'g>(compiled: &Compiled<'_>, group: &'g PodGroup, number: usize) -> Option<&'g Level> {
+    let requirements = &compiled.templates[number].requirements;
+    let known = |key: &LabelKey| compiled.snapshot.catalogues.is_well_known(key);
+    let agrees = |level: &&Level| {
+        let asked = requirements.accepts(&level.requirements, Undefined::Allowed(&known));
+        asked.is_ok()
+    };
+    let levels = group.last_levels();
+    levels.iter().find(agrees).or(levels.last())
 }
 
 /// Sentence about a label that a pod requires and the pool refuses or does not define.
@@ -212,23 +226,46 @@ impl<'a, 's> OfferCounts<'a, 's> {
     }
 
     fn minimum(&mut self) {
-        let wanted = minimum::wanted(self.compiled, self.template);
-        if self.left.is_empty()
-            || minimum::of_new(self.compiled, &self.left, &self.group.request).is_some()
-        {
+        let compiled = self.compiled;
+        if compiled.snapshot.settings.min_values == MinValuesPolicy::BestEffort {
             return;
         }
-        let none = Bits::none(self.compiled.rows.len());
+        let mut short = minimum::short_of(compiled, &self.left, &self.group.request);
+        if short.is_empty() {
+            short = self.short_in_one_domain();
+        }
+        if short.is_empty() {
+            return;
+        }
+        let none = Bits::none(compiled.rows.len());
         self.refuse(&none, || {
-            let asked = wanted
-                .iter()
-                .map(|(key, least)| format!("at least {least} values of {key}"));
+            let asked = short.iter().map(|(key, least, left)| {
+                format!("at least {least} values of {key}, the pod leaves {left}")
+            });
             let asked: Vec<String> = asked.collect();
             format!(
                 "too few to choose from: the pool wants {} (minValues)",
-                asked.join(", ")
+                asked.join(", and ")
             )
         });
+    }
+
+    /// Keys of which too few values are left in whatever domain spread or affinity puts the pod; those of the largest domain.
+    fn short_in_one_domain(&self) -> Vec<(LabelKey, u32, u32)> {
+        let compiled = self.compiled;
+        let of_key = |key: &usize| {
+            let domains = compiled.model.keys[*key].rows.iter();
+            let mut parts: Vec<Bits> = domains.map(|rows| self.left.and(rows)).collect();
+            parts.sort_by_key(|rows| std::cmp::Reverse(rows.len()));
+            parts.retain(|rows| !rows.is_empty());
+            let short = parts
+                .iter()
+                .map(|rows| minimum::short_of(compiled, rows, &self.group.request));
+            let short: Vec<_> = short.collect();
+            let all_short = short.iter().all(|short| !short.is_empty());
+            short.into_iter().next().filter(|_| all_short)
+        };
+        self.level.keys.iter().find_map(of_key).unwrap_or_default()
     }
 
     /// Counts the offerings that no rule about the offering itself refuses, under limits, price or minimum values.

@@ -118,7 +118,7 @@ pub(crate) fn worth_of_groups(compiled: &Compiled<'_>, priced: &Priced) -> Vec<i
 /// By group, whether some row of those allowed could hold one of its pods with every wish given up.
 fn holdable(compiled: &Compiled<'_>, allowed: &Bits) -> Vec<bool> {
     let has_row = |group: &PodGroup| {
-        let last = group.levels.last().into_iter();
+        let last = group.last_levels().iter();
         let rows = last.flat_map(|level| &level.rows).flat_map(Bits::iter);
         let mut rows = rows.filter(|row| allowed.contains(*row));
         rows.any(|row| fits(&group.request, compiled.rows.capacity(row)))

@@ -27,9 +27,12 @@ impl Breadth {
             let minimum = minimum::wanted(compiled, number);
             let of_template = rows.and(&compiled.rows.of_template[number]);
             let own = rooms(compiled, &of_template);
+            let type_of = |row: &usize| compiled.rows.rows[*row].instance_type;
             let enough = |types: &BTreeSet<usize>| {
-                let row = of_template.first();
-                row.is_none_or(|row| minimum::is_met(compiled, row, &minimum, types))
+                let rows = of_template
+                    .iter()
+                    .filter(|row| types.contains(&type_of(row)));
+                minimum::is_met(compiled, number, &minimum, rows)
             };
             for at in own.keys() {
                 let common = in_common(&enough, &own, *at);

@@ -11,6 +11,7 @@ use super::batch::attach_slots::AttachSlots;
 use super::batch::compile::Compiled;
 use super::batch::minimum;
 use super::claims::claim::requests;
+use super::claims::lowered;
 use super::claims::named::{Reach, capacity_type, close, named_rows, wanted_spot};
 use super::explain::refusal;
 use super::fleet::bound;
@@ -128,6 +129,7 @@ pub fn launch(packed: &Packed<'_, '_>, order: Option<&LaunchLists>) -> Plan {
     unplaced.extend(refusal::refusals(compiled, &packed.prices, &best.failed));
     unplaced.sort_by_key(|unplaced| unplaced.pod);
     let mut notes = compiled.notes.clone();
+    notes.extend(lowered::notes(compiled.snapshot, &claims));
     let modelled = prices::modelled(compiled).into_iter();
     notes.extend(modelled.filter(|_| !claims.is_empty()));
     notes.extend(guarded::notes(compiled, best));
@@ -177,9 +179,14 @@ fn reordered(
         |row: &usize| (capacity_type(compiled, *row) == CapacityType::Spot).then(|| type_of(row));
     let first = ways.first(list).copied().unwrap_or(node.row);
     let wanted = wanted_spot(compiled, first);
+    let template = compiled.rows.rows[node.row].template;
     let leaves_enough = |rows: &[&usize]| {
-        let types = rows.iter().map(|row| type_of(row)).collect();
-        minimum::is_met(compiled, node.row, &node.minimum, &types)
+        minimum::is_met(
+            compiled,
+            template,
+            &node.minimum,
+            rows.iter().map(|row| **row),
+        )
     };
     let guards = &compiled.snapshot.settings.guards;
     let attaches = |row: &usize| AttachSlots::has(compiled, guards, *row, &node.attached);

@@ -143,17 +143,12 @@ impl Relisted<'_> {
 
     fn leaves_enough(&self, minimum: &Minimum, options: &[&LaunchOption]) -> bool {
         let catalogue = self.snapshot.catalogues.of(&self.claim.class);
-        let at = |option: &&LaunchOption| {
-            let name = &option.instance_type;
-            catalogue
-                .types()
-                .binary_search_by(|have| have.name.cmp(name))
-                .ok()
-        };
-        minimum.is_empty() || {
-            let types = options.iter().filter_map(at).collect();
-            minimum::is_met_by(catalogue, minimum, &types)
-        }
+        let sold = options.iter().filter_map(|option| {
+            let sold = catalogue.get(option.instance_type.as_str())?;
+            Some((&**sold, &sold.offerings[option.position_in(sold)?]))
+        });
+        let requirements = &self.claim.requirements;
+        minimum::short_of_ways(minimum, requirements, catalogue.provider(), sold).is_empty()
     }
 
     /// Spot types that the list must name, where it has so many, if that is its first way to buy.

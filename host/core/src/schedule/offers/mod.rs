@@ -6,6 +6,7 @@
 
 pub(crate) mod axes;
 pub(crate) mod best;
+pub(crate) mod choices;
 pub(crate) mod daemons;
 pub(crate) mod listed;
 pub(crate) mod lru;

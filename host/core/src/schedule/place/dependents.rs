@@ -161,7 +161,7 @@ fn place_for(compiled: &Compiled<'_>, follower: &PodGroup, affinity: usize) -> D
 fn reach(compiled: &Compiled<'_>, group: &PodGroup) -> DependentsPlaces {
     let mut rows = Bits::none(compiled.rows.len());
     let mut nodes = Bits::none(compiled.existing.free.len());
-    if let Some(level) = group.levels.last() {
+    for level in group.last_levels() {
         for (volumes, open) in group.alternatives.iter().zip(&level.rows) {
             open.iter()
                 .filter(|row| fits(&group.request, compiled.rows.capacity(*row)))

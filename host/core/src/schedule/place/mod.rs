@@ -27,7 +27,7 @@ use crate::bits::Bits;
 use crate::model::HostPort;
 use dependents::{Dependents, NO_DEPENDENTS};
 use free_addresses::FreeAddresses;
-use strategy::PackingStrategy;
+use strategy::{PackingStrategy, QuotaKey};
 
 mod bins;
 mod existing;
@@ -140,7 +140,7 @@ pub(crate) struct Placer<'c, 's> {
     dependents: &'c Dependents,
     /// `true` if some new node could have been in another domain, or on the other side of a node filter.
     pub(crate) had_choice: bool,
-    taken: BTreeMap<(usize, usize), u32>,
+    taken: BTreeMap<QuotaKey, u32>,
     counts: Counts,
     nodes: ExistingNodes,
     open: OpenBins,
@@ -315,7 +315,7 @@ impl<'c, 's> Placer<'c, 's> {
                     .record_new(model, host, rows, group.counted_by());
                 self.free_addresses.pay(self.compiled, seeker.pod, rows);
                 self.bins[bin].steps.push(self.steps.len());
-                let key = (seeker.number, self.bins[bin].tier);
+                let key = (seeker.number, seeker.level, self.bins[bin].tier);
                 if self.strategy.quotas.contains_key(&key) {
                     *self.taken.entry(key).or_default() += 1;
                 }
@@ -421,7 +421,7 @@ impl<'c, 's> Placer<'c, 's> {
     }
 
     fn quota_left(&self, seeker: &Seeker<'_>, tier: usize) -> bool {
-        let key = (seeker.number, tier);
+        let key = (seeker.number, seeker.level, tier);
         self.strategy
             .quotas
             .get(&key)

@@ -5,11 +5,15 @@ use std::collections::BTreeMap;
 use super::address_budget::AddressBudget;
 use super::dependents::Dependents;
 
+/// Group, step of relaxation and tier.
+pub(crate) type QuotaKey = (usize, usize, usize);
+
 /// How open choices are made.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PackingStrategy {
-    /// Pods that a tier takes of a group at most, where a limit was found to bind; by group and tier.
-    pub(crate) quotas: BTreeMap<(usize, usize), u32>,
+    /// Pods that a tier takes of a group at most at a step of relaxation, where a limit or a supply was found to bind: a wish for a
+    /// reservation that is used up does not keep the pod from the tier once it is given up.
+    pub(crate) quotas: BTreeMap<QuotaKey, u32>,
     /// `true` if pools whose limits were found to bind are a last choice.
     pub(crate) avoids_limited_pools: bool,
     /// `true` if the cheaper domain comes before the emptier one.

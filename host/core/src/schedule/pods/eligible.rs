@@ -5,13 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use super::{devices, single_pod, volumes};
+use super::{devices, outside, single_pod, volumes};
 use crate::catalogue::Catalogues;
 use crate::labels::{self, LabelKey};
 use crate::model::{Pod, PodSpec, wants_node};
 use crate::plan::{Refusal, Unplaced};
-use crate::requirement::{Operator, Requirement, Requirements};
-use crate::snapshot::{PreferencePolicy, Snapshot};
+use crate::requirement::{Requirement, Requirements};
+use crate::snapshot::Snapshot;
 
 /// Values of `karpenter.sh/capacity-type`.
 const CAPACITY_TYPES: [&str; 3] = ["on-demand", "reserved", "spot"];
@@ -35,7 +35,7 @@ pub(crate) fn waiting(snapshot: &Snapshot) -> Eligible {
         node.is_some_and(|row| !snapshot.nodes[row].is_deleting())
     };
     for (row, pod) in snapshot.pods.iter().enumerate() {
-        if wants_node(pod) && !is_promised(pod) {
+        if wants_node(pod) && outside::of_pod(snapshot, &rows, pod).is_none() {
             admit(snapshot, row, &mut result);
         }
     }
@@ -47,9 +47,6 @@ pub(crate) fn waiting(snapshot: &Snapshot) -> Eligible {
 
 fn admit(snapshot: &Snapshot, row: usize, result: &mut Eligible) {
     let pod = &snapshot.pods[row];
-    if avoids_our_nodes(&pod.spec, snapshot.settings.preferences) {
-        return;
-    }
     let problem = pod.spec.problem.as_ref().map(ToString::to_string);
     let problem = problem
         .or_else(|| invalid_selector(&snapshot.catalogues, &pod.spec))
@@ -67,33 +64,19 @@ fn admit(snapshot: &Snapshot, row: usize, result: &mut Eligible) {
     }
 }
 
-/// `true` if a pod asks for nodes that belong to no pool. A mere preference counts, as upstream.
-fn avoids_our_nodes(spec: &PodSpec, preferences: PreferencePolicy) -> bool {
-    let heaviest = spec
-        .node_preferred
-        .iter()
-        .max_by_key(|preferred| preferred.weight);
-    let preferred = heaviest
-        .filter(|_| preferences == PreferencePolicy::Respect)
-        .map(|preferred| &preferred.term);
-    [
-        Some(&spec.node_selector),
-        spec.node_required.first().map(|term| &term.requirements),
-    ]
-    .into_iter()
-    .chain([preferred.map(|term| &term.requirements)])
-    .flatten()
-    .filter_map(|requirements| requirements.get(labels::NODEPOOL))
-    .any(|requirement| requirement.operator() == Operator::DoesNotExist)
-}
-
-/// Sentence about an invalid node selector or required node affinity; `None` when both are valid.
+/// Sentence about an invalid node selector, or about required node affinity of which no alternative is valid; `None` when the pod
+/// can be planned by one.
 fn invalid_selector(catalogues: &Catalogues, spec: &PodSpec) -> Option<String> {
-    let terms = spec.node_required.iter().map(|term| &term.requirements);
-    std::iter::once(&spec.node_selector)
-        .chain(terms)
-        .flat_map(Requirements::iter)
-        .find_map(|asked| invalid_requirement(catalogues, asked))
+    let fault = |requirements: &Requirements| {
+        let mut requirements = requirements.iter();
+        requirements.find_map(|asked| invalid_requirement(catalogues, asked))
+    };
+    let of_terms = || {
+        let terms = spec.node_required.iter();
+        let faults: Option<Vec<String>> = terms.map(|term| fault(&term.requirements)).collect();
+        faults.and_then(|faults| faults.into_iter().next())
+    };
+    fault(&spec.node_selector).or_else(of_terms)
 }
 
 fn invalid_requirement(catalogues: &Catalogues, requirement: &Requirement) -> Option<String> {

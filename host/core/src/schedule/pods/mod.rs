@@ -5,6 +5,7 @@ mod capacity;
 mod devices;
 pub(crate) mod eligible;
 pub(crate) mod needs;
+pub(crate) mod outside;
 pub(crate) mod relax;
 mod single_pod;
 pub(crate) mod volumes;

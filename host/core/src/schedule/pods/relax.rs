@@ -2,7 +2,8 @@
 //!
 //! A pod is tried whole at each step: preferences hold at first, then one thing is dropped at a time. The order is the
 //! contract's: required alternatives before any preference, then pod affinity, pod anti-affinity, node affinity, soft
-//! spread, and last the taints that only prefer to keep pods away.
+//! spread, and last the taints that only prefer to keep pods away. With every preference that is given up all required alternatives
+//! come back, where Karpenter keeps the last: the kube-scheduler takes a node that any of them allows.
 
 use crate::labels::LabelKey;
 use crate::model::{
@@ -64,7 +65,9 @@ impl<'a> Wishes<'a> {
     fn give_up_one(&mut self, soft_taints: bool) -> bool {
         if self.required.len() > 1 {
             self.required = &self.required[1..];
-        } else if !self.affinity.is_empty() {
+            return true;
+        }
+        if !self.affinity.is_empty() {
             self.affinity.remove(0);
         } else if !self.anti_affinity.is_empty() {
             self.anti_affinity.remove(0);
@@ -77,6 +80,7 @@ impl<'a> Wishes<'a> {
         } else {
             return false;
         }
+        self.required = &self.spec.node_required;
         true
     }
 

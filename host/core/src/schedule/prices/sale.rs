@@ -11,6 +11,7 @@ use crate::catalogue::{InstanceType, Offering};
 use crate::rank::Prices;
 use crate::schedule::offers::Stock;
 use crate::schedule::offers::axes::Axes;
+use crate::schedule::offers::choices::Choices;
 use crate::schedule::offers::lru::Lru;
 use crate::schedule::offers::rows::Rows;
 use crate::schedule::offers::size::Largest;
@@ -59,6 +60,8 @@ impl Offers {
 /// A table of rows, and what was asked of it.
 pub(crate) struct Answers {
     table: Arc<Table>,
+    /// Values to choose from of rows whose pools ask for a minimum.
+    choices: OnceLock<Choices>,
     /// Prices without a ranking policy.
     listed: OnceLock<Arc<Priced>>,
     /// Prices by the answer of a ranking policy.
@@ -95,6 +98,7 @@ impl<'s> Sale<'s> {
         let read = || {
             Arc::new(Answers {
                 table: Arc::new(Table::new(&templates, axes, &offers)),
+                choices: OnceLock::new(),
                 listed: OnceLock::new(),
                 quoted: Lru::new(MOST_QUOTED),
                 slots: OnceLock::new(),
@@ -117,6 +121,13 @@ impl<'s> Sale<'s> {
         let row = &self.rows.rows[row];
         let instance_type = &self.templates[row.template].catalogue.types()[row.instance_type];
         (instance_type, &instance_type.offerings[row.offering])
+    }
+
+    /// Values to choose from of rows whose pools ask for a minimum.
+    pub(crate) fn choices(&self) -> &Choices {
+        let provider = self.snapshot.catalogues.provider();
+        let read = || Choices::of(&self.rows, &self.templates, provider);
+        self.answers.choices.get_or_init(read)
     }
 
     /// Rows at list prices.

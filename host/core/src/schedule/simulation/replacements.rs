@@ -196,7 +196,8 @@ fn named(
     let few = spot_for_spot && ceiling.leaving.len() == 1;
     let kept = cut(simulator, node, &below, few);
     let types = types_of(simulator, &kept);
-    let enough = minimum::is_met(compiled, node.row, &node.minimum, &types)
+    let template = compiled.rows.rows[node.row].template;
+    let enough = minimum::is_met(compiled, template, &node.minimum, kept.iter().copied())
         && !(few && types.len() < SPOT_TYPES);
     enough.then_some(kept)
 }
@@ -262,6 +263,9 @@ fn cut(simulator: &Simulator<'_>, node: &NewNode, rows: &[usize], few: bool) -> 
     let near = node.price.saturating_mul(Reach::Near.percent());
     let spot_types = wanted_spot(compiled, node.row);
     let mut types: BTreeSet<usize> = BTreeSet::new();
+    let mut values = compiled
+        .choices()
+        .tally(compiled.rows.rows[node.row].template);
     let mut kept = Vec::new();
     for row in rows {
         let own = compiled.rows.rows[*row].instance_type;
@@ -271,8 +275,9 @@ fn cut(simulator: &Simulator<'_>, node: &NewNode, rows: &[usize], few: bool) -> 
         } else {
             is_near || types.len() < spot_types
         };
-        let wanted = wanted || !minimum::is_met(compiled, node.row, &node.minimum, &types);
+        let wanted = wanted || !values.meets(&node.minimum);
         if types.contains(&own) || (wanted && types.len() < MAX_LAUNCH_TYPES) {
+            values.add(*row);
             types.insert(own);
             kept.push(*row);
         }
