@@ -17,7 +17,7 @@ use plimsoll_ec2_facts::ClassSettings;
 use plimsoll_ec2_facts::provider::{CLASS, DOMAIN};
 use serde_json::{Map, Value};
 
-use crate::error::SnapshotError;
+use crate::error::{Place, Position, SnapshotError};
 use crate::note::Note;
 use crate::section::{self, ChangeEntry, NodeClassEntry};
 
@@ -48,6 +48,8 @@ pub(crate) struct Gatherer {
     counts: BTreeMap<Kind, usize>,
     names: HashMap<ObjectKey, u32, BuildHasherDefault<DefaultHasher>>,
     items: usize,
+    /// Where the object stands that is being read.
+    place: Place,
     unknown_kinds: BTreeMap<String, usize>,
     unknown_fields: BTreeMap<(&'static str, String), usize>,
     /// Remarks by what they say, with the first object and how many there are.
@@ -63,8 +65,13 @@ pub(crate) struct Gatherer {
 
 impl Gatherer {
     /// A new document begins.
-    pub(crate) fn begin_document(&mut self) {
+    pub(crate) fn begin_document(&mut self, at: Position) {
         self.document.clear();
+        self.place = Place {
+            document: self.place.document + 1,
+            line: at.line,
+            item: None,
+        };
     }
 
     /// A field of the document that is neither its items nor our section.
@@ -94,7 +101,7 @@ impl Gatherer {
         if is_only_section || kind.ends_with("List") {
             return Ok(());
         }
-        self.item(&Value::Object(fields))
+        self.object(&Value::Object(fields))
     }
 
     /// Our section begins.
@@ -117,14 +124,39 @@ impl Gatherer {
         Ok(())
     }
 
-    /// One object of a list.
+    /// One item of a list.
     pub(crate) fn item(&mut self, value: &Value) -> Result<(), SnapshotError> {
-        let index = self.items;
-        self.items += 1;
+        let item = self.place.item.map_or(0, |item| item + 1);
+        self.place.item = Some(item);
+        self.object(value)
+    }
+
+    /// The items of a list that is an item itself, as kubectl flattens them.
+    fn items_of(
+        &mut self,
+        list: &Map<String, Value>,
+        items: &[Value],
+    ) -> Result<(), SnapshotError> {
+        let own = ["apiVersion", "kind"].map(|key| (key.to_owned(), list.get(key).cloned()));
+        let own = own
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value?)));
+        let outer = std::mem::replace(&mut self.document, own.collect());
+        let read = items.iter().try_for_each(|item| self.object(item));
+        self.document = outer;
+        read
+    }
+
+    /// One object, or a list of objects.
+    fn object(&mut self, value: &Value) -> Result<(), SnapshotError> {
         let Value::Object(fields) = value else {
-            return Err(SnapshotError::NoObject { index });
+            return Err(SnapshotError::NoObject { place: self.place });
         };
-        let (api_version, written_kind) = self.kind_of(fields, index)?;
+        if let Some(Value::Array(items)) = fields.get("items") {
+            return self.items_of(fields, items);
+        }
+        self.items += 1;
+        let (api_version, written_kind) = self.kind_of(fields)?;
         let Some(kind) = Kind::parse(&api_version, &written_kind) else {
             self.look_at(&api_version, &written_kind, value)?;
             if !SILENT.contains(&written_kind.as_str()) {
@@ -149,7 +181,7 @@ impl Gatherer {
             return Ok(());
         }
         let (key, object) = self
-            .object(kind, value)
+            .converted(kind, value)
             .map_err(|error| refused(error.to_string()))?;
         self.name(key, index)?;
         self.keep(object);
@@ -231,15 +263,14 @@ impl Gatherer {
     }
 
     /// Version and kind of an item; items of a typed list (`PodList`) have the list's.
-    fn kind_of(
-        &self,
-        fields: &Map<String, Value>,
-        index: usize,
-    ) -> Result<(String, String), SnapshotError> {
+    fn kind_of(&self, fields: &Map<String, Value>) -> Result<(String, String), SnapshotError> {
         let text = |fields: &Map<String, Value>, key: &str| {
             fields.get(key).and_then(Value::as_str).map(str::to_owned)
         };
-        let missing = |field| SnapshotError::NoKind { index, field };
+        let missing = |field| SnapshotError::NoKind {
+            place: self.place,
+            field,
+        };
         let of_list = || {
             let list = text(&self.document, "kind")?;
             let kind = list.strip_suffix("List")?;
@@ -251,7 +282,7 @@ impl Gatherer {
         Ok((version.ok_or_else(|| missing("apiVersion"))?, kind))
     }
 
-    fn object(&mut self, kind: Kind, value: &Value) -> Result<(ObjectKey, Object), ReadError> {
+    fn converted(&mut self, kind: Kind, value: &Value) -> Result<(ObjectKey, Object), ReadError> {
         let mut unknown = BTreeSet::new();
         let read = plimsoll_api::read(kind, value, &mut self.interner, &mut |path| {
             unknown.insert((kind, section::without_indexes(path)));

@@ -23,7 +23,7 @@ pub mod write;
 mod yaml;
 
 pub use decompress::text;
-pub use error::{LoadError, Position, SnapshotError};
+pub use error::{LoadError, Place, Position, SnapshotError};
 pub use input::{Loaded, read, read_path};
 pub use limits::Limits;
 pub use note::Note;

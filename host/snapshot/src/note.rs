@@ -104,7 +104,8 @@ impl fmt::Display for Note {
                 )
             }
             Self::UnknownField { kind, path, count } => {
-                write!(f, "{kind}: {path} is not a known field ({count} objects)")
+                let objects = if *count == 1 { "object" } else { "objects" };
+                write!(f, "{kind}: {path} is not a known field ({count} {objects})")
             }
             Self::Remark {
                 object,

@@ -6,3 +6,4 @@ mod read;
 mod refused;
 mod round_trip;
 mod schema;
+mod streams;

@@ -121,7 +121,7 @@ fn what_kubectl_prints_is_a_snapshot_with_what_was_assumed_said() {
         told,
         [
             "v1 Event: 2 passed over, decisions do not read this kind",
-            "Pod: spec.nodeSelectr is not a known field (1 objects)",
+            "Pod: spec.nodeSelectr is not a known field (1 object)",
             "no plimsoll.time: taking 2026-01-02T03:04:05Z, the newest instant in the file",
             "no NodePool: taking one named default (linux, amd64, on-demand, no limits)",
             "no plimsoll.catalogue: taking region us-east-1",
@@ -153,7 +153,7 @@ plimsoll:
     assert_eq!(
         told,
         [
-            "Deployment: template.metadata.annotations is not a known field (1 objects)",
+            "Deployment: template.metadata.annotations is not a known field (1 object)",
             "Pod: spec.nodeSelectr is not a known field (2 objects)",
         ]
     );
