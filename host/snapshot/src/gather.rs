@@ -18,7 +18,8 @@ use plimsoll_ec2_facts::provider::{CLASS, DOMAIN};
 use serde_json::{Map, Value};
 
 use crate::error::{Place, Position, SnapshotError};
-use crate::note::Note;
+use crate::note::{Named, Note};
+use crate::replicas::Template;
 use crate::section::{self, ChangeEntry, NodeClassEntry};
 
 /// Group and version of our own kinds.
@@ -51,9 +52,11 @@ pub(crate) struct Gatherer {
     /// Where the object stands that is being read.
     place: Place,
     unknown_kinds: BTreeMap<String, usize>,
-    unknown_fields: BTreeMap<(&'static str, String), usize>,
-    /// Remarks by what they say, with the first object and how many there are.
-    remarks: BTreeMap<(Severity, String, String), (String, usize)>,
+    unknown_fields: BTreeMap<(&'static str, String), Named>,
+    /// Objects that remarks speak of, by severity, kind and sentence.
+    remarks: BTreeMap<(Severity, String, String), Named>,
+    /// Workloads that nobody controls, as far as they make pods.
+    pub(crate) templates: Vec<Template>,
     /// Settings of nodes by the name of their class.
     pub(crate) classes: BTreeMap<String, ClassSettings>,
     /// Node classes of which not all is well.
@@ -158,8 +161,8 @@ impl Gatherer {
         self.items += 1;
         let (api_version, written_kind) = self.kind_of(fields)?;
         let Some(kind) = Kind::parse(&api_version, &written_kind) else {
-            self.look_at(&api_version, &written_kind, value)?;
-            if !SILENT.contains(&written_kind.as_str()) {
+            let is_used = self.look_at(&api_version, &written_kind, value)?;
+            if !is_used {
                 let passed = self
                     .unknown_kinds
                     .entry(format!("{api_version} {written_kind}"));
@@ -185,7 +188,8 @@ impl Gatherer {
             .map_err(|error| refused(error.to_string()))?;
         self.name(key, index)?;
         self.keep(object);
-        Ok(())
+        self.template(&api_version, &written_kind, index, value)
+            .map(|_| ())
     }
 
     /// `true` if a claim is of no pool, which somebody made by hand; such a claim is told and passed over.
@@ -195,25 +199,25 @@ impl Gatherer {
             .and_then(|own| own.get(labels::NODEPOOL));
         if pool.is_none() {
             let name = claim.pointer("/metadata/name").and_then(Value::as_str);
-            let object = format!("NodeClaim {}", name.unwrap_or_default());
             let sentence = "is of no pool: it is passed over, and its node is taken for one that nobody manages";
             let key = (
                 Severity::Advice,
                 "NodeClaim".to_owned(),
                 sentence.to_owned(),
             );
-            self.remarks.entry(key).or_insert((object, 0)).1 += 1;
+            let name = name.unwrap_or_default().to_owned();
+            self.remarks.entry(key).or_default().add(name);
         }
         pool.is_none()
     }
 
-    /// Looks at an object that is not kept: classes, kinds of older versions.
+    /// Looks at an object that is not kept: classes, Jobs, kinds of older versions. Whether it is part of a full picture.
     fn look_at(
         &mut self,
         api_version: &str,
         kind: &str,
         value: &Value,
-    ) -> Result<(), SnapshotError> {
+    ) -> Result<bool, SnapshotError> {
         let mut list = kind.to_lowercase();
         list.push_str(if list.ends_with('s') { "es" } else { "s" });
         let count = self.passed.entry(list.clone()).or_default();
@@ -235,29 +239,34 @@ impl Gatherer {
             let settings = settings.map_err(|sentence| refused(format!("{name}: {sentence}")))?;
             self.classes.insert(name, settings);
         }
-        Ok(())
+        let is_workload = self.template(api_version, kind, index, value)?;
+        Ok(is_workload || SILENT.contains(&kind))
+    }
+
+    /// Keeps a workload as far as it makes pods; whether it is one that no server has seen.
+    fn template(
+        &mut self,
+        api_version: &str,
+        kind: &str,
+        index: usize,
+        value: &Value,
+    ) -> Result<bool, SnapshotError> {
+        let template = Template::of(api_version, kind, index, value).transpose()?;
+        let is_manifest = template.as_ref().is_some_and(|own| !own.is_of_server());
+        self.templates.extend(template);
+        Ok(is_manifest)
     }
 
     /// Refuses what an API server would refuse, with a sentence, and keeps remarks about the rest.
     fn validate(&mut self, api_version: &str, kind: &str, value: &Value) -> Result<(), String> {
-        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
-        let name = || {
-            let name = text("/metadata/name").unwrap_or_default();
-            match text("/metadata/namespace") {
-                Some(namespace) => format!("{namespace}/{name}"),
-                None => name.to_owned(),
-            }
-        };
         for finding in plimsoll_api::validate(api_version, kind, value) {
             if finding.severity == Severity::Error {
-                let name = Some(name()).filter(|name| !name.is_empty());
+                let name = Some(name_of(value)).filter(|name| !name.is_empty());
                 let name = name.map(|name| format!("{name}: ")).unwrap_or_default();
                 return Err(format!("{name}{finding}"));
             }
             let key = (finding.severity, kind.to_owned(), finding.to_string());
-            let remark = self.remarks.entry(key);
-            let (_, count) = remark.or_insert_with(|| (format!("{kind} {}", name()), 0));
-            *count += 1;
+            self.remarks.entry(key).or_default().add(name_of(value));
         }
         Ok(())
     }
@@ -287,19 +296,30 @@ impl Gatherer {
         let read = plimsoll_api::read(kind, value, &mut self.interner, &mut |path| {
             unknown.insert((kind, section::without_indexes(path)));
         });
-        self.count_unknown(unknown);
+        self.note_unknown(unknown, || name_of(value));
         read
     }
 
-    /// Counts fields that an object's kind does not have.
-    fn count_unknown(&mut self, fields: BTreeSet<(Kind, String)>) {
+    /// Notes fields that an object's kind does not have.
+    fn note_unknown(&mut self, fields: BTreeSet<(Kind, String)>, name: impl Fn() -> String) {
         for (kind, path) in fields {
             // Of these kinds, everything but metadata was looked at before.
             if !VALIDATED.contains(&kind.group()) || path.starts_with("metadata") {
-                let count = self.unknown_fields.entry((kind.as_str(), path));
-                *count.or_default() += 1;
+                let objects = self.unknown_fields.entry((kind.as_str(), path));
+                objects.or_default().add(name());
             }
         }
+    }
+
+    /// `true` if there is an object of this kind and name.
+    pub(crate) fn has(&self, key: &ObjectKey) -> bool {
+        self.names.contains_key(key)
+    }
+
+    /// Adds an object that the file does not have.
+    pub(crate) fn add(&mut self, key: ObjectKey, object: Object) {
+        self.names.insert(key, u32::MAX);
+        self.keep(object);
     }
 
     fn name(&mut self, key: ObjectKey, index: usize) -> Result<(), SnapshotError> {
@@ -362,7 +382,7 @@ impl Gatherer {
         let change = section::change(entry, &mut self.interner, &mut |kind, path| {
             unknown.insert((kind, section::without_indexes(path)));
         });
-        self.count_unknown(unknown);
+        self.note_unknown(unknown, || format!("changes[{index}]"));
         self.changes
             .push(change.map_err(|sentence| in_change(&sentence))?);
         Ok(())
@@ -383,20 +403,18 @@ impl Gatherer {
                 count: *count,
             });
         let fields = self.unknown_fields.iter();
-        let fields = fields.map(|((kind, path), count)| Note::UnknownField {
+        let fields = fields.map(|((kind, path), objects)| Note::UnknownField {
             kind,
             path: path.clone(),
-            count: *count,
+            objects: objects.clone(),
         });
-        let remarks = self
-            .remarks
-            .iter()
-            .map(|((severity, _, sentence), (object, count))| Note::Remark {
-                object: object.clone(),
-                sentence: sentence.clone(),
-                works: *severity == Severity::Advice,
-                count: *count,
-            });
+        let remarks = self.remarks.iter();
+        let remarks = remarks.map(|((severity, kind, sentence), objects)| Note::Remark {
+            kind: kind.clone(),
+            objects: objects.clone(),
+            sentence: sentence.clone(),
+            works: *severity == Severity::Advice,
+        });
         let said = kinds.chain(fields).chain(remarks);
         said.chain(self.problems()).collect()
     }
@@ -417,6 +435,16 @@ impl Gatherer {
             count,
         };
         problems.into_iter().map(note).collect()
+    }
+}
+
+/// Namespace, where it says one, and name of an object.
+fn name_of(value: &Value) -> String {
+    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
+    let name = text("/metadata/name").unwrap_or_default();
+    match text("/metadata/namespace") {
+        Some(namespace) => format!("{namespace}/{name}"),
+        None => name.to_owned(),
     }
 }
 

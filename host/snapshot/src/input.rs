@@ -61,7 +61,7 @@ pub fn read(source: impl Read, limits: &Limits) -> Result<Loaded, SnapshotError>
     } else {
         yaml::read(text, limits, 0, &mut gatherer)?;
     }
-    resolve::resolve(gatherer)
+    resolve::resolve(gatherer, limits)
 }
 
 /// `true` if a text begins as JSON does: with a list, or an object whose first key stands in double quotes. Other objects in braces are
