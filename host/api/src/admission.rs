@@ -62,10 +62,12 @@ impl Admission {
         template_of(kind).is_some()
     }
 
-    /// Writes into an object's template what admission gives to the pods that are made of it.
+    /// Writes into an object's template what admission gives to the pods that are made of it, or into a pod itself that is made for
+    /// a file.
     pub fn complete(&self, kind: Kind, object: &mut Value) {
         let namespace = namespace(object);
-        let spec = template_of(kind).and_then(|path| object.pointer_mut(path));
+        let path = template_of(kind).or((kind == Kind::Pod).then_some("/spec"));
+        let spec = path.and_then(|path| object.pointer_mut(path));
         let Some(spec) = spec.and_then(Value::as_object_mut) else {
             return;
         };

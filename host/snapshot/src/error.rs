@@ -1,5 +1,6 @@
 //! Reasons why a file is no snapshot. Each sentence names where, what was found and what was expected.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use thiserror::Error;
@@ -12,6 +13,33 @@ pub struct Position {
     pub line: u64,
     /// The byte of that line.
     pub column: u64,
+}
+
+/// Where an object stands in a text of one or more documents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Number of the document, from 1.
+    pub document: usize,
+    /// The line at which the document begins, from 1.
+    pub line: u64,
+    /// Its index among the items of the document, from 0; `None` where the document is the object.
+    pub item: Option<usize>,
+}
+
+impl fmt::Display for Place {
+    /// `document 3 (line 41)`, `items[7]` of the first document, `document 3 (line 41): items[7]` of others.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            document,
+            line,
+            item,
+        } = self;
+        match item {
+            None => write!(f, "document {document} (line {line})"),
+            Some(item) if *document == 1 => write!(f, "items[{item}]"),
+            Some(item) => write!(f, "document {document} (line {line}): items[{item}]"),
+        }
+    }
 }
 
 /// Why a file could not be read, with its name.
@@ -90,19 +118,19 @@ pub enum SnapshotError {
         /// Bytes allowed.
         limit: usize,
     },
-    /// An item of a list says not what it is.
-    #[error("items[{index}]: {field} is missing; expected what kind of object it is")]
+    /// An object does not say its kind.
+    #[error("{place}: {field} is missing; expected what kind of object it is")]
     NoKind {
-        /// Its index among the items.
-        index: usize,
+        /// Where it stands.
+        place: Place,
         /// `kind` or `apiVersion`.
         field: &'static str,
     },
     /// An item of a list is no object.
-    #[error("items[{index}] is no object; expected one with apiVersion, kind and metadata")]
+    #[error("{place} is no object; expected one with apiVersion, kind and metadata")]
     NoObject {
-        /// Its index among the items.
-        index: usize,
+        /// Where it stands.
+        place: Place,
     },
     /// An object is wrong.
     #[error("{list}[{index}] {sentence}")]

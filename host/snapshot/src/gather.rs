@@ -18,8 +18,9 @@ use plimsoll_ec2_facts::ClassSettings;
 use plimsoll_ec2_facts::provider::{CLASS, DOMAIN};
 use serde_json::{Map, Value};
 
-use crate::error::SnapshotError;
-use crate::note::Note;
+use crate::error::{Place, Position, SnapshotError};
+use crate::note::{Named, Note};
+use crate::replicas::Template;
 use crate::section::{self, ChangeEntry, NodeClassEntry};
 
 /// Group and version of our own kinds.
@@ -49,10 +50,14 @@ pub(crate) struct Gatherer {
     counts: BTreeMap<Kind, usize>,
     names: HashMap<ObjectKey, u32, BuildHasherDefault<DefaultHasher>>,
     items: usize,
+    /// Where the object stands that is being read.
+    place: Place,
     unknown_kinds: BTreeMap<String, usize>,
-    unknown_fields: BTreeMap<(&'static str, String), usize>,
-    /// Remarks by what they say, with the first object and how many there are.
-    remarks: BTreeMap<(Severity, String, String), (String, usize)>,
+    unknown_fields: BTreeMap<(&'static str, String), Named>,
+    /// Objects that remarks speak of, by severity, kind and sentence.
+    remarks: BTreeMap<(Severity, String, String), Named>,
+    /// Workloads that nobody controls, as far as they make pods.
+    pub(crate) templates: Vec<Template>,
     /// Settings of nodes by the name of their class.
     pub(crate) classes: BTreeMap<String, ClassSettings>,
     /// Node classes of which not all is well.
@@ -61,15 +66,20 @@ pub(crate) struct Gatherer {
     passed: BTreeMap<String, usize>,
     document: Map<String, Value>,
     /// What admission gives to pods of templates.
-    admission: Admission,
+    pub(crate) admission: Admission,
     /// Templates, with their places in the lists of their kinds: they wait for what admission gives.
-    templates: Vec<(Kind, usize, Value)>,
+    incomplete: Vec<(Kind, usize, Value)>,
 }
 
 impl Gatherer {
     /// A new document begins.
-    pub(crate) fn begin_document(&mut self) {
+    pub(crate) fn begin_document(&mut self, at: Position) {
         self.document.clear();
+        self.place = Place {
+            document: self.place.document + 1,
+            line: at.line,
+            item: None,
+        };
     }
 
     /// A field of the document that is neither its items nor our section.
@@ -99,7 +109,7 @@ impl Gatherer {
         if is_only_section || kind.ends_with("List") {
             return Ok(());
         }
-        self.item(&Value::Object(fields))
+        self.object(&Value::Object(fields))
     }
 
     /// Our section begins.
@@ -122,20 +132,45 @@ impl Gatherer {
         Ok(())
     }
 
-    /// One object of a list.
+    /// One item of a list.
     pub(crate) fn item(&mut self, value: &Value) -> Result<(), SnapshotError> {
-        let index = self.items;
-        self.items += 1;
+        let item = self.place.item.map_or(0, |item| item + 1);
+        self.place.item = Some(item);
+        self.object(value)
+    }
+
+    /// The items of a list that is an item itself, as kubectl flattens them.
+    fn items_of(
+        &mut self,
+        list: &Map<String, Value>,
+        items: &[Value],
+    ) -> Result<(), SnapshotError> {
+        let own = ["apiVersion", "kind"].map(|key| (key.to_owned(), list.get(key).cloned()));
+        let own = own
+            .into_iter()
+            .filter_map(|(key, value)| Some((key, value?)));
+        let outer = std::mem::replace(&mut self.document, own.collect());
+        let read = items.iter().try_for_each(|item| self.object(item));
+        self.document = outer;
+        read
+    }
+
+    /// One object, or a list of objects.
+    fn object(&mut self, value: &Value) -> Result<(), SnapshotError> {
         let Value::Object(fields) = value else {
-            return Err(SnapshotError::NoObject { index });
+            return Err(SnapshotError::NoObject { place: self.place });
         };
-        let (api_version, written_kind) = self.kind_of(fields, index)?;
+        if let Some(Value::Array(items)) = fields.get("items") {
+            return self.items_of(fields, items);
+        }
+        self.items += 1;
+        let (api_version, written_kind) = self.kind_of(fields)?;
         if self.admission.take(&api_version, &written_kind, value) {
             return Ok(());
         }
         let Some(kind) = Kind::parse(&api_version, &written_kind) else {
-            self.look_at(&api_version, &written_kind, value)?;
-            if !SILENT.contains(&written_kind.as_str()) {
+            let is_used = self.look_at(&api_version, &written_kind, value)?;
+            if !is_used {
                 let passed = self
                     .unknown_kinds
                     .entry(format!("{api_version} {written_kind}"));
@@ -157,15 +192,17 @@ impl Gatherer {
             return Ok(());
         }
         if Admission::completes(kind) {
-            self.templates.push((kind, index, value.clone()));
+            self.incomplete.push((kind, index, value.clone()));
             return Ok(());
         }
-        self.take(kind, index, value)
+        self.take(kind, index, value)?;
+        self.template(&api_version, &written_kind, index, value)
+            .map(|_| ())
     }
 
     /// Converts and keeps an object, which stands at a place in the list of its kind.
     fn take(&mut self, kind: Kind, index: usize, value: &Value) -> Result<(), SnapshotError> {
-        let read = self.object(kind, value);
+        let read = self.converted(kind, value);
         let (key, object) = read.map_err(|error| SnapshotError::Object {
             list: kind.plural().to_owned(),
             index,
@@ -179,7 +216,7 @@ impl Gatherer {
 
     /// Converts what has waited for the end of the file.
     pub(crate) fn end(&mut self) -> Result<(), SnapshotError> {
-        for (kind, index, mut value) in std::mem::take(&mut self.templates) {
+        for (kind, index, mut value) in std::mem::take(&mut self.incomplete) {
             self.admission.complete(kind, &mut value);
             self.take(kind, index, &value)?;
         }
@@ -198,7 +235,7 @@ impl Gatherer {
         for sentence in problem.chain(ignored) {
             let remark = (Severity::Fault, key.kind.to_string(), sentence);
             let told = self.remarks.entry(remark);
-            told.or_insert_with(|| (key.to_string(), 0)).1 += 1;
+            told.or_default().add(key.to_string());
         }
     }
 
@@ -209,25 +246,25 @@ impl Gatherer {
             .and_then(|own| own.get(labels::NODEPOOL));
         if pool.is_none() {
             let name = claim.pointer("/metadata/name").and_then(Value::as_str);
-            let object = format!("NodeClaim {}", name.unwrap_or_default());
             let sentence = "is of no pool: it is passed over, and its node is taken for one that nobody manages";
             let key = (
                 Severity::Advice,
                 "NodeClaim".to_owned(),
                 sentence.to_owned(),
             );
-            self.remarks.entry(key).or_insert((object, 0)).1 += 1;
+            let name = name.unwrap_or_default().to_owned();
+            self.remarks.entry(key).or_default().add(name);
         }
         pool.is_none()
     }
 
-    /// Looks at an object that is not kept: classes, kinds of older versions.
+    /// Looks at an object that is not kept: classes, Jobs, kinds of older versions. Whether it is part of a full picture.
     fn look_at(
         &mut self,
         api_version: &str,
         kind: &str,
         value: &Value,
-    ) -> Result<(), SnapshotError> {
+    ) -> Result<bool, SnapshotError> {
         let mut list = kind.to_lowercase();
         list.push_str(if list.ends_with('s') { "es" } else { "s" });
         let count = self.passed.entry(list.clone()).or_default();
@@ -249,19 +286,26 @@ impl Gatherer {
             let settings = settings.map_err(|sentence| refused(format!("{name}: {sentence}")))?;
             self.classes.insert(name, settings);
         }
-        Ok(())
+        let is_workload = self.template(api_version, kind, index, value)?;
+        Ok(is_workload || SILENT.contains(&kind))
+    }
+
+    /// Keeps a workload as far as it makes pods; whether it is one that no server has seen.
+    fn template(
+        &mut self,
+        api_version: &str,
+        kind: &str,
+        index: usize,
+        value: &Value,
+    ) -> Result<bool, SnapshotError> {
+        let template = Template::of(api_version, kind, index, value).transpose()?;
+        let is_manifest = template.as_ref().is_some_and(|own| !own.is_of_server());
+        self.templates.extend(template);
+        Ok(is_manifest)
     }
 
     /// Refuses what an API server would refuse, with a sentence, and keeps remarks about the rest.
     fn validate(&mut self, api_version: &str, kind: &str, value: &Value) -> Result<(), String> {
-        let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
-        let name = || {
-            let name = text("/metadata/name").unwrap_or_default();
-            match text("/metadata/namespace") {
-                Some(namespace) => format!("{namespace}/{name}"),
-                None => name.to_owned(),
-            }
-        };
         // What we read from a server that knows more than we do is taken as that took it, and told below.
         let is_taken = plimsoll_api::is_partly_read(value);
         for finding in plimsoll_api::validate(api_version, kind, value) {
@@ -269,28 +313,25 @@ impl Gatherer {
                 continue;
             }
             if finding.severity == Severity::Error {
-                let name = Some(name()).filter(|name| !name.is_empty());
+                let name = Some(name_of(value)).filter(|name| !name.is_empty());
                 let name = name.map(|name| format!("{name}: ")).unwrap_or_default();
                 return Err(format!("{name}{finding}"));
             }
             let key = (finding.severity, kind.to_owned(), finding.to_string());
-            let remark = self.remarks.entry(key);
-            let (_, count) = remark.or_insert_with(|| (format!("{kind} {}", name()), 0));
-            *count += 1;
+            self.remarks.entry(key).or_default().add(name_of(value));
         }
         Ok(())
     }
 
     /// Version and kind of an item; items of a typed list (`PodList`) have the list's.
-    fn kind_of(
-        &self,
-        fields: &Map<String, Value>,
-        index: usize,
-    ) -> Result<(String, String), SnapshotError> {
+    fn kind_of(&self, fields: &Map<String, Value>) -> Result<(String, String), SnapshotError> {
         let text = |fields: &Map<String, Value>, key: &str| {
             fields.get(key).and_then(Value::as_str).map(str::to_owned)
         };
-        let missing = |field| SnapshotError::NoKind { index, field };
+        let missing = |field| SnapshotError::NoKind {
+            place: self.place,
+            field,
+        };
         let of_list = || {
             let list = text(&self.document, "kind")?;
             let kind = list.strip_suffix("List")?;
@@ -302,24 +343,35 @@ impl Gatherer {
         Ok((version.ok_or_else(|| missing("apiVersion"))?, kind))
     }
 
-    fn object(&mut self, kind: Kind, value: &Value) -> Result<(ObjectKey, Object), ReadError> {
+    fn converted(&mut self, kind: Kind, value: &Value) -> Result<(ObjectKey, Object), ReadError> {
         let mut unknown = BTreeSet::new();
         let read = plimsoll_api::read(kind, value, &mut self.interner, &mut |path| {
             unknown.insert((kind, section::without_indexes(path)));
         });
-        self.count_unknown(unknown);
+        self.note_unknown(unknown, || name_of(value));
         read
     }
 
-    /// Counts fields that an object's kind does not have.
-    fn count_unknown(&mut self, fields: BTreeSet<(Kind, String)>) {
+    /// Notes fields that an object's kind does not have.
+    fn note_unknown(&mut self, fields: BTreeSet<(Kind, String)>, name: impl Fn() -> String) {
         for (kind, path) in fields {
             // Of these kinds, everything but metadata was looked at before.
             if !VALIDATED.contains(&kind.group()) || path.starts_with("metadata") {
-                let count = self.unknown_fields.entry((kind.as_str(), path));
-                *count.or_default() += 1;
+                let objects = self.unknown_fields.entry((kind.as_str(), path));
+                objects.or_default().add(name());
             }
         }
+    }
+
+    /// `true` if there is an object of this kind and name.
+    pub(crate) fn has(&self, key: &ObjectKey) -> bool {
+        self.names.contains_key(key)
+    }
+
+    /// Adds an object that the file does not have.
+    pub(crate) fn add(&mut self, key: ObjectKey, object: Object) {
+        self.names.insert(key, u32::MAX);
+        self.keep(object);
     }
 
     fn name(&mut self, key: ObjectKey, index: usize) -> Result<(), SnapshotError> {
@@ -382,7 +434,7 @@ impl Gatherer {
         let change = section::change(entry, &mut self.interner, &mut |kind, path| {
             unknown.insert((kind, section::without_indexes(path)));
         });
-        self.count_unknown(unknown);
+        self.note_unknown(unknown, || format!("changes[{index}]"));
         self.changes
             .push(change.map_err(|sentence| in_change(&sentence))?);
         Ok(())
@@ -403,20 +455,18 @@ impl Gatherer {
                 count: *count,
             });
         let fields = self.unknown_fields.iter();
-        let fields = fields.map(|((kind, path), count)| Note::UnknownField {
+        let fields = fields.map(|((kind, path), objects)| Note::UnknownField {
             kind,
             path: path.clone(),
-            count: *count,
+            objects: objects.clone(),
         });
-        let remarks = self
-            .remarks
-            .iter()
-            .map(|((severity, _, sentence), (object, count))| Note::Remark {
-                object: object.clone(),
-                sentence: sentence.clone(),
-                works: *severity == Severity::Advice,
-                count: *count,
-            });
+        let remarks = self.remarks.iter();
+        let remarks = remarks.map(|((severity, kind, sentence), objects)| Note::Remark {
+            kind: kind.clone(),
+            objects: objects.clone(),
+            sentence: sentence.clone(),
+            works: *severity == Severity::Advice,
+        });
         let said = kinds.chain(fields).chain(remarks);
         said.chain(self.problems()).collect()
     }
@@ -437,6 +487,16 @@ impl Gatherer {
             count,
         };
         problems.into_iter().map(note).collect()
+    }
+}
+
+/// Namespace, where it says one, and name of an object.
+fn name_of(value: &Value) -> String {
+    let text = |pointer: &str| value.pointer(pointer).and_then(Value::as_str);
+    let name = text("/metadata/name").unwrap_or_default();
+    match text("/metadata/namespace") {
+        Some(namespace) => format!("{namespace}/{name}"),
+        None => name.to_owned(),
     }
 }
 

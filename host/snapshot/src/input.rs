@@ -16,7 +16,7 @@ use crate::write::CatalogueText;
 use crate::{decompress, json, resolve, yaml};
 
 /// Byte-order mark that some editors put before UTF-8 text.
-const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
+pub(crate) const BYTE_ORDER_MARK: &[u8] = &[0xef, 0xbb, 0xbf];
 
 /// A snapshot, what follows it, and what was assumed.
 #[derive(Debug)]
@@ -45,28 +45,34 @@ pub fn read_path(path: &Path, limits: &Limits) -> Result<Loaded, LoadError> {
     read(file, limits).map_err(with_path)
 }
 
-/// Reads a snapshot or recording: JSON or YAML, compressed or not, told apart by their first bytes.
+/// Reads a snapshot or recording: JSON or YAML, compressed or not, told apart by their first bytes. A stream of JSON documents that a
+/// separator or comment of YAML interrupts goes on as YAML, as kubectl reads it.
 pub fn read(source: impl Read, limits: &Limits) -> Result<Loaded, SnapshotError> {
     let mut text = decompress::text(source, limits)?;
     if text.fill_buf()?.starts_with(BYTE_ORDER_MARK) {
         text.consume(BYTE_ORDER_MARK.len());
     }
     let mut gatherer = Gatherer::default();
-    match first_mark(&mut text)? {
-        None => return Err(SnapshotError::Empty),
-        Some(b'{' | b'[') => json::read(text, limits, &mut gatherer)?,
-        Some(_) => yaml::read(text, limits, &mut gatherer)?,
+    if text.fill_buf()?.is_empty() {
+        return Err(SnapshotError::Empty);
+    }
+    if is_json(&mut text)? {
+        json::read(text, limits, &mut gatherer)?;
+    } else {
+        yaml::read(text, limits, 0, &mut gatherer)?;
     }
     gatherer.end()?;
-    resolve::resolve(gatherer)
+    resolve::resolve(gatherer, limits)
 }
 
-/// The first byte that is no white space, or zero when white space fills the buffer; `None` when the text is empty.
-fn first_mark(text: &mut impl BufRead) -> Result<Option<u8>, SnapshotError> {
+/// `true` if a text begins as JSON does: with a list, or an object whose first key stands in double quotes. Other objects in braces are
+/// YAML, and so is a text whose buffer is filled by white space.
+fn is_json(text: &mut impl BufRead) -> Result<bool, SnapshotError> {
     let buffer = text.fill_buf()?;
-    if buffer.is_empty() {
-        return Ok(None);
-    }
-    let mark = buffer.iter().find(|byte| !byte.is_ascii_whitespace());
-    Ok(Some(mark.copied().unwrap_or(0)))
+    let mut marks = buffer.iter().filter(|byte| !byte.is_ascii_whitespace());
+    Ok(match marks.next() {
+        Some(b'[') => true,
+        Some(b'{') => matches!(marks.next(), None | Some(b'"' | b'}')),
+        _ => false,
+    })
 }

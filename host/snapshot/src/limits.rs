@@ -13,10 +13,12 @@ pub struct Limits {
     pub object: usize,
     /// Bytes of one field of our section, such as an inlined catalogue.
     pub section: usize,
+    /// Pods that workloads without pods in the file are planned as.
+    pub replicas: usize,
 }
 
 impl Default for Limits {
-    /// 16 GiB of text, 1,000 times its compressed size, 16 MiB an object, 128 MiB a field of the section.
+    /// 16 GiB of text, 1,000 times its compressed size, 16 MiB an object, 128 MiB a field of the section, 100,000 replicas.
     fn default() -> Self {
         Self {
             text: 16 << 30,
@@ -24,6 +26,7 @@ impl Default for Limits {
             ratio_from: 16 << 20,
             object: 16 << 20,
             section: 128 << 20,
+            replicas: 100_000,
         }
     }
 }

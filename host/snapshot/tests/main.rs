@@ -5,5 +5,7 @@ mod buffers;
 mod manifests;
 mod read;
 mod refused;
+mod replicas;
 mod round_trip;
 mod schema;
+mod streams;

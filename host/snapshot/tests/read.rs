@@ -121,7 +121,7 @@ fn what_kubectl_prints_is_a_snapshot_with_what_was_assumed_said() {
         told,
         [
             "v1 Event: 2 passed over, decisions do not read this kind",
-            "Pod: spec.nodeSelectr is not a known field (1 objects)",
+            "Pod b: spec.nodeSelectr is not a known field",
             "no plimsoll.time: taking 2026-01-02T03:04:05Z, the newest instant in the file",
             "no NodePool: taking one named default (linux, amd64, on-demand, no limits)",
             "no plimsoll.catalogue: taking region us-east-1",
@@ -153,8 +153,8 @@ plimsoll:
     assert_eq!(
         told,
         [
-            "Deployment: template.metadata.annotations is not a known field (1 objects)",
-            "Pod: spec.nodeSelectr is not a known field (2 objects)",
+            "Deployment changes[1]: template.metadata.annotations is not a known field",
+            "Pod changes[0], changes[1]: spec.nodeSelectr is not a known field",
         ]
     );
 }
@@ -371,7 +371,7 @@ fn a_class_that_the_file_does_not_have_is_told() {
     let text = text.replacen("EC2NodeClass, name: many", "EC2NodeClass, name: absent", 1);
     let notes = load(&text).notes;
     let told: Vec<String> = notes.iter().map(ToString::to_string).collect();
-    let expected = "EC2NodeClass absent is named by NodePools and not in the file: taking default kubelet settings and disks";
+    let expected = "EC2NodeClass absent (NodePool others) is not in the file: taking default kubelet settings and disks";
     assert!(told.iter().any(|note| note == expected), "{told:?}");
 }
 

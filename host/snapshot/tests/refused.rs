@@ -44,8 +44,8 @@ fn each_broken_frame_has_its_sentence() {
             "line 1 column 10: expected : in an object",
         ),
         (
-            "{3: 4}",
-            "line 1 column 2: expected a key in double quotes in an object",
+            "{\"a\": 3, 4: 5}",
+            "line 1 column 10: expected a key in double quotes in an object",
         ),
         (
             "[3]",
@@ -54,6 +54,10 @@ fn each_broken_frame_has_its_sentence() {
         (
             "[{\"kind\": \"Pod\"}]",
             "items[0]: apiVersion is missing; expected what kind of object it is",
+        ),
+        (
+            "{kind: Pod}",
+            "document 1 (line 1): apiVersion is missing; expected what kind of object it is",
         ),
         (
             "{\"plimsoll\": {\"seed\": 1}, \"plimsoll\": {}}",

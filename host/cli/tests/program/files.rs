@@ -63,7 +63,7 @@ fn what_is_not_understood_fails_the_check() {
     assert_eq!(ran.code, 1);
     assert!(
         ran.err
-            .contains("Pod: spec.nodeSelectr is not a known field"),
+            .contains("Pod shop/web: spec.nodeSelectr is not a known field"),
         "{ran:?}"
     );
     assert_eq!(

@@ -98,9 +98,6 @@ fn pending(snapshot: &Snapshot, pod: &Pod, deleting: &BTreeMap<&NodeName, bool>)
             return Eligibility::Elsewhere(format!("it is owned by a {kind:?}"));
         }
     }
-    if snapshot.kept_off.contains_key(&pod.uid) {
-        return Eligibility::Elsewhere("nodes were launched for its like in vain".into());
-    }
     if !can_join_a_pool(pod) {
         return Eligibility::Elsewhere(format!("it asks for nodes without {NODEPOOL}"));
     }

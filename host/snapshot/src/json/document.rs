@@ -1,4 +1,6 @@
 //! The outer frame of a JSON text: lists, our section, single objects, several documents in a row.
+//!
+//! A separator or comment of YAML between two documents ends the JSON: what follows is read as YAML, of which JSON is a part.
 
 use std::io::BufRead;
 
@@ -8,6 +10,7 @@ use super::scan::Scanner;
 use crate::error::SnapshotError;
 use crate::gather::Gatherer;
 use crate::limits::Limits;
+use crate::yaml;
 
 /// Reads every document of a text.
 pub(crate) fn read(
@@ -24,16 +27,20 @@ pub(crate) fn read(
     while let Some(byte) = frame.scanner.peek()? {
         match byte {
             b'{' => frame.document()?,
-            b'[' => frame.elements("the list of objects", Element::Item, limits.object)?,
-            _ => {
-                return Err(frame
-                    .scanner
-                    .unexpected("expected an object or a list of objects"));
+            b'[' => frame.list()?,
+            b'n' => frame.nothing()?,
+            b'-' | b'#' => {
+                let (rest, lines_before) = frame.scanner.into_rest();
+                return yaml::read(rest, limits, lines_before, frame.gatherer);
             }
+            _ => return Err(frame.scanner.unexpected(EXPECTED)),
         }
     }
     Ok(())
 }
+
+/// What a document may be.
+const EXPECTED: &str = "expected an object or a list of objects";
 
 /// Kind of the elements of a list.
 #[derive(Clone, Copy)]
@@ -57,7 +64,7 @@ impl<R: BufRead> Frame<'_, R> {
     /// One document: a list with or without our section, our section alone, or a single object.
     fn document(&mut self) -> Result<(), SnapshotError> {
         let mut is_list = false;
-        self.gatherer.begin_document();
+        self.gatherer.begin_document(self.scanner.position());
         self.object("an object", |frame, key| {
             match key.as_str() {
                 "items" if frame.scanner.peek()? == Some(b'[') => {
@@ -75,6 +82,21 @@ impl<R: BufRead> Frame<'_, R> {
             Ok(())
         })?;
         self.gatherer.end_document(is_list)
+    }
+
+    /// A document that is a list of objects by itself.
+    fn list(&mut self) -> Result<(), SnapshotError> {
+        self.gatherer.begin_document(self.scanner.position());
+        self.elements("the list of objects", Element::Item, self.limits.object)
+    }
+
+    /// A document that is null, which kubectl passes over.
+    fn nothing(&mut self) -> Result<(), SnapshotError> {
+        let unexpected = self.scanner.unexpected(EXPECTED);
+        match self.value("a document", self.limits.object)? {
+            Value::Null => Ok(()),
+            _ => Err(unexpected),
+        }
     }
 
     /// Our section, changes as a stream.

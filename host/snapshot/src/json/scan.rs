@@ -32,6 +32,16 @@ impl<R: BufRead> Scanner<R> {
         }
     }
 
+    /// The place of the next byte.
+    pub(crate) fn position(&self) -> Position {
+        self.position
+    }
+
+    /// The bytes not consumed, and how many lines of the text lie before the one on which they begin.
+    pub(crate) fn into_rest(self) -> (R, u64) {
+        (self.input, self.position.line - 1)
+    }
+
     /// An error at the next byte.
     pub(crate) fn unexpected(&self, words: impl Into<String>) -> SnapshotError {
         SnapshotError::Json {

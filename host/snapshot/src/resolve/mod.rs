@@ -26,17 +26,21 @@ use serde_json::{Map, Value};
 use crate::error::SnapshotError;
 use crate::gather::{Gatherer, KWOK_CLASS};
 use crate::input::Loaded;
-use crate::note::Note;
+use crate::limits::Limits;
+use crate::note::{Named, Note};
 use crate::recording::{self, TimedChange};
+use crate::replicas;
 use crate::section::{At, Change, NodeClassEntry, Section, closest_field, renamed};
 use crate::write::CatalogueText;
 
 /// Joins what was gathered.
-pub(crate) fn resolve(mut gathered: Gatherer) -> Result<Loaded, SnapshotError> {
+pub(crate) fn resolve(mut gathered: Gatherer, limits: &Limits) -> Result<Loaded, SnapshotError> {
     if gathered.items() == 0 && gathered.section.is_none() {
         return Err(SnapshotError::NoObjects);
     }
+    let planned = replicas::plan(&mut gathered, limits.replicas)?;
     let mut notes = gathered.notes();
+    notes.extend(planned);
     let mut section = section(gathered.section.take(), &mut notes)?;
     let now = now(section.time.as_deref(), gathered.newest, &mut notes)?;
     let settings = settings(&section)?;
@@ -111,17 +115,20 @@ fn settings_of_classes(
     known: BTreeMap<String, ClassSettings>,
     notes: &mut Vec<Note>,
 ) -> BTreeMap<ClassRef, ClassSettings> {
-    let on_ec2 = pools.iter().map(|pool| &pool.class);
-    let on_ec2 = on_ec2.filter(|class| class.kind.as_ref() == CLASS);
-    let names: BTreeSet<&str> = on_ec2.map(|class| class.name.as_ref()).collect();
-    let missing: Vec<&str> = names
-        .into_iter()
-        .filter(|name| !known.contains_key(*name))
-        .collect();
+    let mut missing: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for pool in pools {
+        let name = &*pool.class.name;
+        if *pool.class.kind == *CLASS && !known.contains_key(name) {
+            missing.entry(name).or_default().push(pool.name.as_str());
+        }
+    }
     if !known.is_empty() && !missing.is_empty() {
-        notes.push(Note::MissingClasses {
-            names: shortened(&missing),
-        });
+        let class = |(name, pools): (&str, Vec<&str>)| {
+            let pools = shortened(pools);
+            format!("{name} (NodePool {pools})")
+        };
+        let classes: Named = missing.into_iter().map(class).collect();
+        notes.push(Note::MissingClasses { classes });
     }
     let known = known.into_iter();
     known

@@ -18,19 +18,20 @@ use crate::limits::Limits;
 /// Deepest nesting read.
 const MAX_DEPTH: usize = 128;
 
-/// Reads every document of a stream.
+/// Reads every document of a stream that begins behind so many lines of a text.
 pub(crate) fn read(
     input: impl BufRead,
     limits: &Limits,
+    lines_before: u64,
     gatherer: &mut Gatherer,
 ) -> Result<(), SnapshotError> {
-    let mut documents = Documents::new(input, limits.object);
+    let mut documents = Documents::new(input, limits.object, lines_before);
     while documents.next()? {
         let begin = Position {
             line: documents.begin(),
             column: 1,
         };
-        gatherer.begin_document();
+        gatherer.begin_document(begin);
         let mut frame = Frame {
             gatherer,
             is_list: false,
@@ -117,6 +118,12 @@ impl<'de> Visitor<'de> for Document<'_, '_> {
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object or a list of objects")
+    }
+
+    /// Null, which kubectl passes over: as good as a list of nothing.
+    fn visit_unit<E>(self) -> Result<(), E> {
+        self.0.is_list = true;
+        Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<(), A::Error> {

@@ -1,11 +1,15 @@
 //! Cuts a YAML stream into its documents, line by line and in bounded memory.
 //!
 //! A line that begins with three dashes begins a document wherever it stands, by the rules of YAML; nothing inside a
-//! document can look like it.
+//! document can look like it. A byte-order mark at the beginning of a line, where files were joined, is left out.
 
 use std::io::{self, BufRead, Read};
 
 use crate::error::{Position, SnapshotError};
+use crate::input::BYTE_ORDER_MARK;
+
+/// The line, or its beginning, that separates two documents.
+const SEPARATOR: &[u8] = b"---";
 
 /// A YAML stream; as a reader, the text of the current document.
 pub(crate) struct Documents<R> {
@@ -15,7 +19,7 @@ pub(crate) struct Documents<R> {
     /// The line at hand, and how much of it was given out.
     buffer: Vec<u8>,
     given: usize,
-    /// `true` if the line at hand begins the next document.
+    /// `true` if a separator ended the document, and the line at hand is what stands behind it.
     at_next: bool,
     /// Longest line allowed.
     limit: usize,
@@ -40,11 +44,11 @@ enum Line {
 }
 
 impl<R: BufRead> Documents<R> {
-    /// A stream whose lines have at most `limit` bytes.
-    pub(crate) fn new(input: R, limit: usize) -> Self {
+    /// A stream whose lines have at most `limit` bytes, and that begins behind so many lines of a text.
+    pub(crate) fn new(input: R, limit: usize, lines_before: u64) -> Self {
         Self {
             input,
-            line: 0,
+            line: lines_before,
             buffer: Vec::new(),
             given: 0,
             at_next: false,
@@ -54,24 +58,21 @@ impl<R: BufRead> Documents<R> {
         }
     }
 
-    /// Goes to the next document that has content; `false` when there is none.
+    /// Goes to the next document that has content; `false` when there is none. What stands between two separators may be nothing, or
+    /// comments alone.
     pub(crate) fn next(&mut self) -> Result<bool, SnapshotError> {
-        while !self.at_next || self.given == self.buffer.len() {
-            if !self.fetch()? {
-                return Ok(false);
+        let mut is_at_hand = std::mem::take(&mut self.at_next);
+        while is_at_hand || self.fetch()? {
+            is_at_hand = false;
+            if self.kind() == Line::Begin {
+                self.buffer.drain(..SEPARATOR.len());
             }
-            match self.kind() {
-                Line::Content => self.at_next = true,
-                Line::Begin => {
-                    self.buffer.drain(..3);
-                    self.at_next = self.kind() == Line::Content;
-                }
-                Line::End | Line::Directive | Line::Nothing => {}
+            if self.kind() == Line::Content {
+                self.begin = self.line;
+                return Ok(true);
             }
         }
-        self.at_next = false;
-        self.begin = self.line;
-        Ok(true)
+        Ok(false)
     }
 
     /// The line at which the current document begins, from 1.
@@ -110,6 +111,9 @@ impl<R: BufRead> Documents<R> {
             });
         }
         self.line += 1;
+        if self.buffer.starts_with(BYTE_ORDER_MARK) {
+            self.buffer.drain(..BYTE_ORDER_MARK.len());
+        }
         Ok(read > 0)
     }
 
@@ -119,7 +123,7 @@ impl<R: BufRead> Documents<R> {
             rest.is_some_and(|rest| rest.first().is_none_or(u8::is_ascii_whitespace))
         };
         let text = self.buffer.trim_ascii();
-        if is_marker(b"---") {
+        if is_marker(SEPARATOR) {
             Line::Begin
         } else if is_marker(b"...") {
             Line::End
@@ -143,7 +147,7 @@ impl<R: BufRead> Documents<R> {
             }
             match self.kind() {
                 Line::Begin => {
-                    self.buffer.drain(..3);
+                    self.buffer.drain(..SEPARATOR.len());
                     self.at_next = true;
                     return Ok(0);
                 }

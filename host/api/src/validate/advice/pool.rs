@@ -23,6 +23,8 @@ const FIXED: [(&str, &[&str]); 2] = [
         &["default", "dedicated"],
     ),
 ];
+/// Domain of the keys of KWOK's provider, and group of its kinds.
+const KWOK_DOMAIN: &str = "karpenter.kwok.sh";
 /// Begins of the names of the provider's labels, which look alike in other domains.
 const LOOK_ALIKE: [&str; 2] = ["instance-", "capacity-reservation-"];
 const SCHEDULES: [&str; 7] = [
@@ -81,6 +83,8 @@ fn taints(template: &Value, findings: &mut Findings) {
 
 fn requirements(template: &Value, findings: &mut Findings) {
     let mut joined: BTreeMap<&str, Requirement> = BTreeMap::new();
+    let class = template.get("nodeClassRef");
+    let class = class.map_or("", |class| text(class, "group"));
     for (at, requirement) in items(template, "requirements").iter().enumerate() {
         let path = format!("spec.template.spec.requirements[{at}]");
         let (key, operator) = (text(requirement, "key"), text(requirement, "operator"));
@@ -88,7 +92,7 @@ fn requirements(template: &Value, findings: &mut Findings) {
             .iter()
             .filter_map(Value::as_str)
             .collect();
-        look_alike(&path, key, findings);
+        of_provider(&path, key, class, findings);
         useless(&path, operator, &values, findings);
         for (at, value) in values.iter().enumerate() {
             if Pattern::named("label-value").is_some_and(|pattern| !pattern.fits(value)) {
@@ -119,14 +123,20 @@ fn requirements(template: &Value, findings: &mut Findings) {
     }
 }
 
-/// A key of another domain that looks like one of the provider's.
-fn look_alike(path: &str, key: &str, findings: &mut Findings) {
+/// A key that no node of the pool's class has, though it is one of a provider or looks like one. What the classes of other providers
+/// give their nodes is theirs to say.
+fn of_provider(path: &str, key: &str, class: &str, findings: &mut Findings) {
     let Some((domain, name)) = key.split_once('/') else {
         return;
     };
+    if !["", AWS_DOMAIN, KWOK_DOMAIN].contains(&class) {
+        if [AWS_DOMAIN, KWOK_DOMAIN].contains(&domain) {
+            findings.fault(format!("{path}.key"), format!("is {key}, a label of another provider than that of {class}: it is taken for a label of your own and chooses nothing"));
+        }
+        return;
+    }
     let meant = format!("{AWS_DOMAIN}/{name}");
-    let is_theirs =
-        domain == AWS_DOMAIN || name == "instance-type" || domain == "karpenter.kwok.sh";
+    let is_theirs = domain == AWS_DOMAIN || name == "instance-type" || domain == KWOK_DOMAIN;
     if !is_theirs && LOOK_ALIKE.iter().any(|begin| name.starts_with(begin)) {
         findings.fault(format!("{path}.key"), format!("is {key}, which no instance type has: it is taken for a label of your own and chooses nothing; did you mean {meant}?"));
     }

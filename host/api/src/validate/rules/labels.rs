@@ -9,8 +9,25 @@ use super::{items, text};
 use crate::keys::AWS_DOMAIN;
 use crate::schema::known::{KARPENTER_DOMAIN, NOT_FOR_OVERLAYS, OF_PROVIDER, Use};
 
+/// The user of a key.
+#[derive(Clone, Copy)]
+pub(super) struct User<'a> {
+    /// The kind of object that it is.
+    pub(super) by: Use,
+    /// Group of its node class; empty where it has none.
+    pub(super) class: &'a str,
+}
+
+impl User<'_> {
+    /// `true` if the provider for AWS says which of its keys there are. Labels of other providers' nodes are theirs to say.
+    fn is_on_aws(self) -> bool {
+        self.class.is_empty() || self.class == AWS_DOMAIN
+    }
+}
+
 /// Refuses a key that the user of it may not set or ask for.
-pub(super) fn key(path: &str, key: &str, by: Use, findings: &mut Findings) {
+pub(super) fn key(path: &str, key: &str, user: User<'_>, findings: &mut Findings) {
+    let by = user.by;
     // A key without a slash is held against the domains, too, as the API does it.
     let domain = key.split_once('/').map_or(key, |(domain, _)| domain);
     let name = key.rsplit('/').next().unwrap_or_default();
@@ -27,7 +44,10 @@ pub(super) fn key(path: &str, key: &str, by: Use, findings: &mut Findings) {
                 known::CAPACITY_TYPE
             ),
         );
-    } else if domain.ends_with(AWS_DOMAIN) && (domain != AWS_DOMAIN || !by.allows(name)) {
+    } else if user.is_on_aws()
+        && domain.ends_with(AWS_DOMAIN)
+        && (domain != AWS_DOMAIN || !by.allows(name))
+    {
         findings.error(path, not_of_provider(name, by));
     }
 }
@@ -47,11 +67,12 @@ fn not_of_provider(name: &str, by: Use) -> String {
 }
 
 /// Requirements of a pool, claim or overlay.
-pub(super) fn requirements(path: &str, holder: &Value, by: Use, findings: &mut Findings) {
+pub(super) fn requirements(path: &str, holder: &Value, user: User<'_>, findings: &mut Findings) {
+    let by = user.by;
     for (at, requirement) in items(holder, "requirements").iter().enumerate() {
         let path = format!("{path}.requirements[{at}]");
         let name = text(requirement, "key");
-        key(&format!("{path}.key {name}"), name, by, findings);
+        key(&format!("{path}.key {name}"), name, user, findings);
         let operator = text(requirement, "operator");
         let values = items(requirement, "values");
         let least = requirement.get("minValues").and_then(Value::as_u64);

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::super::finding::Findings;
-use super::labels::{key, requirements};
+use super::labels::{User, key, requirements};
 use super::{has, items, text};
 use crate::schema::known::{OF_TYPES, Use};
 
@@ -45,22 +45,37 @@ pub(super) fn pool(spec: &Value, findings: &mut Findings) {
             ),
         );
     }
+    let inner = template.get("spec").unwrap_or(&null);
+    let user = User {
+        by: Use::Pool,
+        class: class_group(inner),
+    };
     let labels = template
         .pointer("/metadata/labels")
         .and_then(Value::as_object);
     for name in labels.into_iter().flatten().map(|(name, _)| name) {
         let path = format!("spec.template.metadata.labels.{name}");
-        key(&path, name, Use::Pool, findings);
+        key(&path, name, user, findings);
     }
-    let inner = template.get("spec").unwrap_or(&null);
     class_reference("spec.template.spec", inner, findings);
-    requirements("spec.template.spec", inner, Use::Pool, findings);
+    requirements("spec.template.spec", inner, user, findings);
 }
 
 /// The rules of a claim.
 pub(super) fn claim(spec: &Value, findings: &mut Findings) {
     class_reference("spec", spec, findings);
-    requirements("spec", spec, Use::Claim, findings);
+    let user = User {
+        by: Use::Claim,
+        class: class_group(spec),
+    };
+    requirements("spec", spec, user, findings);
+}
+
+/// Group of the node class that a pool or claim names.
+fn class_group(holder: &Value) -> &str {
+    holder
+        .get("nodeClassRef")
+        .map_or("", |reference| text(reference, "group"))
 }
 
 fn class_reference(path: &str, holder: &Value, findings: &mut Findings) {
@@ -101,7 +116,11 @@ pub(super) fn overlay(spec: &Value, findings: &mut Findings) {
             );
         }
     }
-    requirements("spec", spec, Use::Overlay, findings);
+    let user = User {
+        by: Use::Overlay,
+        class: "",
+    };
+    requirements("spec", spec, user, findings);
 }
 
 /// The rules of a buffer.
