@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::case::{Case, kind_of};
+use crate::feature::Feature;
 
 /// A rule that the planner does not get to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,63 +17,115 @@ pub enum Mutation {
     Kind(&'static str),
 }
 
-/// Every mutation, by the rule that it takes out.
-pub const MUTATIONS: &[(&str, Mutation)] = &[
-    (
+/// A rule by its name, with the feature without which no cluster has anything that the rule is about.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// The rule that is taken out.
+    pub name: &'static str,
+    /// The feature that it is about; `None` where every cluster has it.
+    pub about: Option<Feature>,
+    /// How it is taken out.
+    pub mutation: Mutation,
+}
+
+const fn rule(name: &'static str, about: Feature, mutation: Mutation) -> Rule {
+    Rule {
+        name,
+        about: Some(about),
+        mutation,
+    }
+}
+
+const fn of_pods(name: &'static str, about: Feature, pointers: &'static [&'static str]) -> Rule {
+    rule(name, about, Mutation::Field("Pod", pointers))
+}
+
+/// Every rule that is taken out.
+pub const RULES: &[Rule] = &[
+    Rule {
+        name: "requests",
+        about: None,
+        mutation: Mutation::Field("Pod", &["/spec/containers/0/resources"]),
+    },
+    rule(
         "taints of pools",
+        Feature::TaintedPools,
         Mutation::Field("NodePool", &["/spec/template/spec/taints"]),
     ),
-    (
+    of_pods(
         "node selectors",
-        Mutation::Field("Pod", &["/spec/nodeSelector"]),
+        Feature::PoolSelectors,
+        &["/spec/nodeSelector"],
     ),
-    (
+    of_pods(
         "node affinity",
-        Mutation::Field("Pod", &["/spec/affinity/nodeAffinity"]),
+        Feature::NodeAffinity,
+        &["/spec/affinity/nodeAffinity"],
     ),
-    (
-        "topology spread",
-        Mutation::Field("Pod", &["/spec/topologySpreadConstraints"]),
+    of_pods(
+        "spread over zones",
+        Feature::ZoneSpread,
+        &["/spec/topologySpreadConstraints"],
     ),
-    (
+    of_pods(
+        "spread over nodes",
+        Feature::HostSpread,
+        &["/spec/topologySpreadConstraints"],
+    ),
+    of_pods(
         "pod affinity",
-        Mutation::Field("Pod", &["/spec/affinity/podAffinity"]),
+        Feature::Affinity,
+        &["/spec/affinity/podAffinity"],
     ),
-    (
+    of_pods(
         "pod anti-affinity",
-        Mutation::Field("Pod", &["/spec/affinity/podAntiAffinity"]),
+        Feature::AntiAffinity,
+        &["/spec/affinity/podAntiAffinity"],
     ),
-    (
+    of_pods(
         "host ports",
-        Mutation::Field("Pod", &["/spec/containers/0/ports"]),
+        Feature::HostPorts,
+        &["/spec/containers/0/ports"],
     ),
-    (
-        "sidecars",
-        Mutation::Field("Pod", &["/spec/initContainers"]),
-    ),
-    (
+    of_pods("sidecars", Feature::Sidecars, &["/spec/initContainers"]),
+    of_pods(
         "pod-level resources",
-        Mutation::Field("Pod", &["/spec/resources"]),
+        Feature::PodResources,
+        &["/spec/resources"],
     ),
-    (
+    of_pods(
         "overhead",
-        Mutation::Field("Pod", &["/spec/overhead", "/spec/runtimeClassName"]),
+        Feature::RuntimeClass,
+        &["/spec/overhead", "/spec/runtimeClassName"],
     ),
-    (
-        "requests",
-        Mutation::Field("Pod", &["/spec/containers/0/resources"]),
+    of_pods("volumes", Feature::BoundVolumes, &["/spec/volumes"]),
+    of_pods(
+        "access modes",
+        Feature::ExclusiveVolumes,
+        &["/spec/volumes"],
     ),
-    ("daemons", Mutation::Kind("DaemonSet")),
-    ("volumes", Mutation::Field("Pod", &["/spec/volumes"])),
-    (
+    rule(
         "topology of volumes",
+        Feature::BoundVolumes,
         Mutation::Field(
             "PersistentVolume",
             &["/spec/nodeAffinity", "/metadata/labels"],
         ),
     ),
-    (
+    rule(
+        "storage capacity",
+        Feature::StorageCapacity,
+        Mutation::Kind("CSIDriver"),
+    ),
+    rule("daemons", Feature::Daemons, Mutation::Kind("DaemonSet")),
+    rule(
+        "default requests",
+        Feature::LimitRanges,
+        Mutation::Kind("LimitRange"),
+    ),
+    rule(
         "limits of pools",
+        Feature::Limits,
         Mutation::Field("NodePool", &["/spec/limits"]),
     ),
 ];

@@ -37,6 +37,8 @@ const ORDERS: usize = 20;
 pub struct Judgement {
     /// What is wrong.
     pub defects: Vec<Defect>,
+    /// Defects that were taken out because their fault is known to be open.
+    pub open: usize,
     /// What could not be judged, and why.
     pub not_judged: Vec<String>,
     /// Placements that were asked about.

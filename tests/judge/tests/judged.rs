@@ -3,7 +3,8 @@
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
 
-use plimsoll_judge::mutation::{MUTATIONS, Mutation};
+use plimsoll_judge::generate::cluster;
+use plimsoll_judge::mutation::{Mutation, RULES};
 use plimsoll_judge::run::{Tally, examine, sound};
 use plimsoll_judge::scheduler::{Minor, Scheduler, SchedulerError};
 use plimsoll_oracles::skip::not_run;
@@ -69,16 +70,23 @@ fn every_rule_that_is_taken_out_is_missed() {
         return;
     };
     let mut unnoticed = Vec::new();
-    for (rule, mutation) in MUTATIONS {
-        let found = (seed()..)
-            .take(usize::try_from(NOTICED_WITHIN).expect("a few clusters"))
-            .any(|seed| {
-                let (_, judgement) =
-                    examine(seed, sound(), *mutation, &mut scheduler).expect("an answer");
-                !judgement.defects.is_empty()
-            });
-        if !found {
-            unnoticed.push(*rule);
+    for rule in RULES {
+        if rule.about.is_some_and(|feature| !sound().has(feature)) {
+            continue;
+        }
+        let clusters = (seed()..).take(usize::try_from(NOTICED_WITHIN).expect("a few clusters"));
+        // A cluster without the feature has nothing that the rule is about.
+        let mut about = clusters.filter(|&seed| {
+            let drawn = cluster(seed, sound()).features;
+            rule.about.is_none_or(|feature| drawn.has(feature))
+        });
+        let noticed = about.any(|seed| {
+            let (_, judgement) =
+                examine(seed, sound(), rule.mutation, &mut scheduler).expect("an answer");
+            !judgement.defects.is_empty()
+        });
+        if !noticed {
+            unnoticed.push(rule.name);
         }
     }
     assert!(

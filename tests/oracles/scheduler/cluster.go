@@ -212,6 +212,7 @@ func (c *cluster) fits(pods []string) ([]placement, error) {
 }
 
 // bind lets the scheduler choose: it takes the pods in the given order and those that found no place again, until one round binds none.
+// A pod that finds no place loses its nomination, as preemption that finds no victim takes it off.
 // It answers with the node of each pod, or with why there was none in the last round.
 func (c *cluster) bind(order []string, nominations map[string]string) ([]placement, error) {
 	for name, node := range nominations {
@@ -225,7 +226,7 @@ func (c *cluster) bind(order []string, nominations map[string]string) ([]placeme
 			return nil, err
 		}
 	}
-	told := []placement{}
+	told, begun := []placement{}, len(nominations) == 0
 	for waiting := order; len(waiting) > 0; {
 		left, refused := []string{}, []placement{}
 		for _, name := range waiting {
@@ -239,10 +240,11 @@ func (c *cluster) bind(order []string, nominations map[string]string) ([]placeme
 				told = append(told, placement{Pod: name, Node: node})
 			}
 		}
-		if len(left) == len(waiting) {
+		// The first round may do no more than take nominations off.
+		if len(left) == len(waiting) && begun {
 			return append(told, refused...), nil
 		}
-		waiting = left
+		waiting, begun = left, true
 	}
 	return told, nil
 }
@@ -260,10 +262,20 @@ func (c *cluster) schedule(name string) (string, []string, error) {
 	found, err := c.scheduler.SchedulePod(c.ctx, c.framework, framework.NewCycleState(), queued)
 	var unfit *framework.FitError
 	if errors.As(err, &unfit) || errors.Is(err, scheduler.ErrNoNodesAvailable) {
-		return "", []string{err.Error()}, nil
+		return "", []string{err.Error()}, c.dropNomination(pod)
 	}
 	if err != nil {
 		return "", nil, fmt.Errorf("pod %s: %w", name, err)
 	}
 	return found.SuggestedHost, nil, c.put(pod, found.SuggestedHost)
+}
+
+// dropNomination takes the nomination off a pod that waits.
+func (c *cluster) dropNomination(pod *v1.Pod) error {
+	if pod.Status.NominatedNodeName == "" {
+		return nil
+	}
+	waiting := pod.DeepCopy()
+	waiting.Status.NominatedNodeName = ""
+	return c.write(waiting)
 }
