@@ -7,7 +7,7 @@ SHELL := bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo picture test check bench bench-trace bench-peers bench-live bench-rest bench-aws bench-interruption bench-buckets conformance fuzz lab lab-aws javascript fmt guests generated attach-limits columns definitions class-hashes record toolchain components
+.PHONY: help demo picture test check bench bench-trace bench-peers bench-live bench-rest bench-aws bench-interruption bench-buckets conformance fuzz judge lab lab-aws javascript fmt guests generated attach-limits columns definitions class-hashes record toolchain components
 
 CARGO ?= cargo
 # From nothing a build is quicker when it keeps nothing for the next one.
@@ -97,6 +97,9 @@ javascript: ## what makes components of JavaScript, for the guest of the tests i
 
 fuzz: toolchain ## modules and their vectors, answers of guests, snapshots and schedules changed at random, each for FUZZ_SECONDS (ten minutes)
 	$(CARGO) run --locked --quiet --bin plimsoll-fuzz -- all $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1)
+
+judge: toolchain ## plans of COUNT random clusters (20,000) from SEED on before the scheduler of Kubernetes in process: every placement, every refusal, and on a twentieth every order of binding; MINOR is 1.36 or 1.37; needs Go
+	$(program) plimsoll-judge -- $(or $(COUNT),20000) $(or $(SEED),1) $(or $(MINOR),1.36)
 
 bench-trace: toolchain ## the whole published trace under three policies, with the time of each; PLIMSOLL_DATA names its folder
 	@test -n "$${PLIMSOLL_DATA:-}" || { echo "error: PLIMSOLL_DATA does not name the folder of the published lists" >&2; exit 2; }

@@ -23,7 +23,7 @@ require_go() {
 build_cached() {
     local module=$1 name=$2 flags=$3 digest target
     shift 3
-    digest=$( { cd "$module" && find . -type f \( -name '*.go' -o -name go.mod -o -name go.sum \) ! -name '*_test.go' -print0 \
+    digest=$( { cd "$module" && find . -type f \( -name '*.go' -o -name 'go*.mod' -o -name 'go*.sum' \) ! -name '*_test.go' -print0 \
         | LC_ALL=C sort -z | xargs -0 cat; echo "$flags $*"; uname -sm; declare -f adapted || true; declare -p go_command 2>/dev/null || true; } | sha256sum | cut -c1-16)
     target=$(cache_root)/$name/$digest
     if [ ! -d "$target" ]; then

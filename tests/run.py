@@ -30,7 +30,7 @@ LIVE_PROGRAMS = {"live", "lab_aws"}
 # Programs of others that tests start, built from Go modules once per machine, and the SDK of Python, installed as often; those for which
 # most tests wait come first.
 OTHERS = ["tests/lab/build.sh", "tests/cloud/check/install.sh", "tests/lab/helm.sh", "tests/lab/karpenter.sh", "tests/peers/build.sh",
-          "tests/conformance/suite/build.sh"]
+          "tests/conformance/suite/build.sh", "tests/oracles/scheduler/all.sh"]
 LANES = 2
 # The one of them that takes as long as all others together has a lane of its own.
 LONG = "live"

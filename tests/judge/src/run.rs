@@ -1,0 +1,221 @@
+//! A run of the judge over many clusters, its figures, and what it says of a defect.
+
+use std::fmt;
+
+use crate::case::Case;
+use crate::defect::{Defect, Rule};
+use crate::feature::{Feature, Features, Met};
+use crate::generate::cluster;
+use crate::mutation::Mutation;
+use crate::planned::planned;
+use crate::scheduler::{Scheduler, SchedulerError};
+use crate::shrink::shrink;
+use crate::verdict::{Binding, Judgement, judge};
+
+/// One cluster of so many is let loose on the scheduler.
+const BOUND_SHARE: u64 = 20;
+
+/// Features whose rules the planner is known to break, with the fault that is open; the full draw leaves them out until it is mended.
+pub const OPEN: &[(Feature, &str)] = &[
+    (Feature::ExclusiveVolumes, "access modes are not read"),
+    (Feature::ZoneLabels, "zone labels of volumes are not read"),
+    (Feature::StorageCapacity, "storage capacity is not read"),
+    (
+        Feature::SidecarPorts,
+        "host ports of init containers are not read",
+    ),
+    (
+        Feature::DaemonPorts,
+        "ports of a daemon are held in zones where it does not run",
+    ),
+    (
+        Feature::MinimumValues,
+        "minValues count what the pool allows",
+    ),
+    (
+        Feature::MinimumZones,
+        "minValues of zones count what the pool allows",
+    ),
+    (
+        Feature::RulesOnDaemons,
+        "a daemon that runs in one zone counts on nodes of every zone",
+    ),
+    (
+        Feature::LimitRanges,
+        "default requests of daemons are not read",
+    ),
+    (
+        Feature::AttachLimits,
+        "a claim in flight attaches without limit",
+    ),
+    (
+        Feature::Limits,
+        "limits are booked higher than what is launched",
+    ),
+];
+
+/// Rules that plans are known to break; a run of sound features counts them and does not fail for them.
+pub const OPEN_RULES: &[(Rule, &str)] = &[
+    (
+        Rule::Binding,
+        "nominated pods under a hard spread refuse each other, bind elsewhere and leave others no room",
+    ),
+    (
+        Rule::Refusal,
+        "pods are refused that a new node takes once the others of the plan are placed",
+    ),
+];
+
+/// The features without those of open faults.
+pub fn sound() -> Features {
+    OPEN.iter()
+        .fold(Features::all(), |all, (feature, _)| all.without(*feature))
+}
+
+/// Figures of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Clusters that were judged.
+    pub clusters: usize,
+    /// Placements that the scheduler was asked about.
+    pub placements: usize,
+    /// Refused pods that it was asked about.
+    pub refusals: usize,
+    /// Defects of rules with an open fault.
+    pub open: usize,
+    /// What was told as not judged.
+    pub not_judged: usize,
+    /// Pods let loose without nominations, and those of them that bound.
+    pub unnominated: (usize, usize),
+    /// Clusters by feature and by pair of features.
+    pub met: Met,
+    /// What was drawn from.
+    drawn: Features,
+    /// Numbers of waiting pods, of pools and of offerings of each cluster.
+    sizes: [Vec<usize>; 3],
+}
+
+impl Tally {
+    /// No cluster yet, of those drawn from these features.
+    pub fn of(drawn: Features) -> Self {
+        Self {
+            drawn,
+            ..Self::default()
+        }
+    }
+
+    /// Counts a cluster with what was said of it.
+    pub fn count(&mut self, case: &Case, judgement: &Judgement) {
+        self.clusters += 1;
+        self.placements += judgement.placements;
+        self.refusals += judgement.refusals;
+        self.open += judgement.open;
+        self.not_judged += judgement.not_judged.len();
+        self.unnominated.0 += judgement.unnominated.0;
+        self.unnominated.1 += judgement.unnominated.1;
+        self.met.count(case.features);
+        let waiting = case
+            .of_kind("Pod")
+            .filter(|pod| pod["spec"]["nodeName"].is_null());
+        let types = crate::case::items(&case.section, "/catalogue/instanceTypes").iter();
+        let offerings = types.map(|one| crate::case::items(one, "/offerings").len());
+        let sizes = [
+            waiting.count(),
+            case.of_kind("NodePool").count(),
+            offerings.sum(),
+        ];
+        for (all, size) in self.sizes.iter_mut().zip(sizes) {
+            all.push(size);
+        }
+    }
+
+    /// The median numbers of waiting pods, pools and offerings.
+    pub fn medians(&self) -> [usize; 3] {
+        self.sizes.clone().map(|mut sizes| {
+            sizes.sort_unstable();
+            sizes.get(sizes.len() / 2).copied().unwrap_or_default()
+        })
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [pods, pools, offerings] = self.medians();
+        writeln!(
+            f,
+            "{} clusters, median {pods} pods, {pools} NodePools, {offerings} offerings",
+            self.clusters
+        )?;
+        writeln!(
+            f,
+            "{} placements and {} refusals judged, {} refusals not judged",
+            self.placements, self.refusals, self.not_judged
+        )?;
+        let (loose, bound) = self.unnominated;
+        writeln!(f, "without nominations {bound} of {loose} pods bind")?;
+        for feature in self.drawn.iter() {
+            writeln!(f, "{:7}  {feature}", self.met.both(feature, feature))?;
+        }
+        if let Some((one, other, times)) = self.met.rarest(self.drawn) {
+            writeln!(f, "rarest pair: {one} with {other}, {times} times")?;
+        }
+        writeln!(f, "{} defects of rules with open faults:", self.open)?;
+        for (rule, fault) in OPEN_RULES {
+            writeln!(f, "  {rule:?}: {fault}")?;
+        }
+        for (feature, fault) in OPEN.iter().filter(|(feature, _)| !self.drawn.has(*feature)) {
+            writeln!(f, "not drawn: {feature}: {fault}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Draws the cluster of a seed and judges its plan, made of the manifests as the mutation leaves them.
+pub fn examine(
+    seed: u64,
+    drawn: Features,
+    mutation: Mutation,
+    scheduler: &mut Scheduler,
+) -> Result<(Case, Judgement), SchedulerError> {
+    let case = cluster(seed, drawn);
+    let binding = if seed % BOUND_SHARE == 0 {
+        Binding::Tried
+    } else {
+        Binding::Left
+    };
+    let mut judgement = of_case(&case, mutation, scheduler, binding)?;
+    if drawn == sound() {
+        let is_open = |defect: &mut Defect| OPEN_RULES.iter().any(|(rule, _)| defect.rule == *rule);
+        judgement.open = judgement.defects.extract_if(.., is_open).count();
+    }
+    Ok((case, judgement))
+}
+
+/// The judgement of a plan for a case, made of the manifests as the mutation leaves them.
+pub fn of_case(
+    case: &Case,
+    mutation: Mutation,
+    scheduler: &mut Scheduler,
+    binding: Binding,
+) -> Result<Judgement, SchedulerError> {
+    match planned(&mutation.of(case)) {
+        Ok(planned) => judge(case, &planned, scheduler, binding),
+        Err(error) => Ok(Judgement {
+            defects: vec![Defect::new(Rule::Unread, error.to_string())],
+            ..Judgement::default()
+        }),
+    }
+}
+
+/// A smaller case whose plan breaks the same rule.
+pub fn smallest(case: &Case, rule: Rule, scheduler: &mut Scheduler) -> Case {
+    let binding = if rule == Rule::Binding {
+        Binding::Tried
+    } else {
+        Binding::Left
+    };
+    shrink(case, &mut |smaller| {
+        let judged = of_case(smaller, Mutation::None, scheduler, binding);
+        judged.is_ok_and(|judged| judged.defects.iter().any(|defect| defect.rule == rule))
+    })
+}

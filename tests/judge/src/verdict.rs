@@ -1,0 +1,397 @@
+//! The judgement of one plan: the scheduler is handed the nodes as planned and asked about every placement and every refusal.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use plimsoll_core::plan::Refusal;
+use plimsoll_oracles::generate::Draw;
+use serde_json::Value;
+
+use crate::case::{Case, full_name, kind_of, text};
+use crate::count::{Ledger, with_default_requests};
+use crate::defect::{Defect, Rule};
+use crate::market::{self, Purchase};
+use crate::planned::{Place, Planned, PlannedNode};
+use crate::scheduler::{Fresh, Scheduler, SchedulerError, Verdict};
+
+/// Kinds that the scheduler is handed; others are none of its business.
+const SCHEDULED: [&str; 13] = [
+    "Pod",
+    "Node",
+    "Namespace",
+    "Service",
+    "ReplicaSet",
+    "StatefulSet",
+    "DaemonSet",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "StorageClass",
+    "CSINode",
+    "CSIDriver",
+    "CSIStorageCapacity",
+];
+/// Orders in which the scheduler is let loose on a plan.
+const ORDERS: usize = 20;
+
+/// What the judge has to say of a plan.
+#[derive(Clone, Debug, Default)]
+pub struct Judgement {
+    /// What is wrong.
+    pub defects: Vec<Defect>,
+    /// Defects that were taken out because their fault is known to be open.
+    pub open: usize,
+    /// What could not be judged, and why.
+    pub not_judged: Vec<String>,
+    /// Placements that were asked about.
+    pub placements: usize,
+    /// Refused pods that were asked about.
+    pub refusals: usize,
+    /// Pods that were to bind without nominations, and those that did; both zero where it was not tried.
+    pub unnominated: (usize, usize),
+}
+
+/// Whether the scheduler is let loose on the nodes as well, which takes as long as everything else together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binding {
+    /// In twenty random orders, nominated and once not.
+    Tried,
+    /// Not at all.
+    Left,
+}
+
+/// A plan with the nodes it stands for, ready to be asked about.
+struct Trial<'t> {
+    case: &'t Case,
+    planned: &'t Planned,
+    drivers: Vec<String>,
+    purchases: Vec<Purchase>,
+    /// The purchase of each planned claim; `None` where its pool sells no such thing.
+    bought: Vec<Option<Purchase>>,
+    /// Nodes that have no daemons yet.
+    bare: Vec<String>,
+}
+
+/// Judges a plan for a case.
+pub fn judge(
+    case: &Case,
+    planned: &Planned,
+    scheduler: &mut Scheduler,
+    binding: Binding,
+) -> Result<Judgement, SchedulerError> {
+    let mut judgement = Judgement::default();
+    let mut trial = Trial::of(case, planned, &mut judgement);
+    let mut ledger = Ledger::of(case);
+    judgement
+        .defects
+        .extend(ledger.book(planned, &trial.purchases));
+    account(case, planned, &mut judgement);
+    claims(planned, &mut judgement);
+    scheduler.load(&trial.objects())?;
+    scheduler.start_daemons(&trial.bare)?;
+    trial.placements(scheduler, &mut judgement)?;
+    trial.refusals(scheduler, &ledger, &mut judgement)?;
+    if binding == Binding::Tried && judgement.defects.is_empty() {
+        trial.bindings(scheduler, &mut judgement)?;
+    }
+    Ok(judgement)
+}
+
+impl<'t> Trial<'t> {
+    fn of(case: &'t Case, planned: &'t Planned, judgement: &mut Judgement) -> Self {
+        let purchases = market::purchases(case);
+        let mut draw = Draw::new(case.seed, "launch", 0);
+        let bought = planned.claims.iter().enumerate().map(|(at, claim)| {
+            // What the plan counts on, or now and then another of the ways to launch it.
+            let chosen = if draw.percent(70) {
+                0
+            } else {
+                draw.below(claim.options.len())
+            };
+            let found = bought(claim, chosen, &purchases);
+            if found.is_none() {
+                let text = format!(
+                    "claim {at} of pool {} would launch {:?}",
+                    claim.pool,
+                    claim.options.get(chosen)
+                );
+                judgement.defects.push(Defect::new(Rule::NotSold, text));
+            }
+            found
+        });
+        Self {
+            case,
+            planned,
+            drivers: market::drivers(case),
+            bought: bought.collect(),
+            purchases,
+            bare: Vec::new(),
+        }
+    }
+
+    /// Everything that the scheduler is handed: the manifests, nodes that have not joined, planned nodes.
+    fn objects(&mut self) -> Vec<Value> {
+        let mut objects: Vec<Value> = Vec::new();
+        for object in &self.case.objects {
+            match kind_of(object) {
+                "DaemonSet" => objects.push(with_default_requests(self.case, object)),
+                kind if SCHEDULED.contains(&kind) => objects.push(object.clone()),
+                "NodeClaim" if text(object, "/status/nodeName").is_empty() => {
+                    let name = node_of_claim(text(object, "/metadata/name"));
+                    let fresh = self.joining(object, &name);
+                    objects.extend(std::iter::once(fresh.node).chain(fresh.with));
+                    self.bare.push(name);
+                }
+                _ => {}
+            }
+        }
+        for (at, purchase) in self.bought.iter().enumerate() {
+            if let Some(purchase) = purchase {
+                let fresh = purchase.node(&node_of_plan(at), &self.drivers);
+                objects.extend(std::iter::once(fresh.node).chain(fresh.with));
+                self.bare.push(node_of_plan(at));
+            }
+        }
+        objects
+    }
+
+    /// The node of a claim in flight, as its status tells it.
+    fn joining(&self, claim: &Value, name: &str) -> Fresh {
+        let label = |key: &str| {
+            claim["metadata"]["labels"][key]
+                .as_str()
+                .unwrap_or_default()
+        };
+        let instance_type = label("node.kubernetes.io/instance-type");
+        let alike = self
+            .purchases
+            .iter()
+            .find(|one| one.instance_type == instance_type);
+        let labels = claim["metadata"]["labels"]
+            .as_object()
+            .into_iter()
+            .flatten();
+        Purchase {
+            pool: String::new(),
+            instance_type: instance_type.to_owned(),
+            zone: String::new(),
+            capacity_type: String::new(),
+            reservation: None,
+            labels: labels
+                .map(|(key, value)| (key.clone(), value.as_str().unwrap_or_default().to_owned()))
+                .collect(),
+            taints: crate::case::items(claim, "/spec/taints").to_vec(),
+            capacity: market::amounts(&claim["status"]["capacity"]),
+            allocatable: market::amounts(&claim["status"]["allocatable"]),
+            attaches: alike.map(|one| one.attaches.clone()).unwrap_or_default(),
+        }
+        .node(name, &self.drivers)
+    }
+
+    /// The plan's placements whose node could be made, in its order.
+    fn pairs(&self) -> Vec<(String, String)> {
+        let node = |place: &Place| match place {
+            Place::Node(name) => Some(name.clone()),
+            Place::Claim(name) => Some(node_of_claim(name)),
+            Place::New(at) => self.bought[*at].is_some().then(|| node_of_plan(*at)),
+        };
+        let placed = self.planned.placements.iter();
+        placed
+            .filter_map(|(pod, place)| Some((pod.clone(), node(place)?)))
+            .collect()
+    }
+
+    fn placements(
+        &self,
+        scheduler: &mut Scheduler,
+        judgement: &mut Judgement,
+    ) -> Result<(), SchedulerError> {
+        let pairs = self.pairs();
+        judgement.placements = pairs.len();
+        for Verdict { pod, node, reasons } in scheduler.place(&pairs)? {
+            if !reasons.is_empty() {
+                let text = format!(
+                    "{pod} on {node}{}: {}",
+                    self.what(&node),
+                    reasons.join(", ")
+                );
+                judgement.defects.push(Defect::new(Rule::Placement, text));
+            }
+        }
+        Ok(())
+    }
+
+    /// What a planned node is, for people.
+    fn what(&self, node: &str) -> String {
+        let at = node
+            .strip_prefix("planned-")
+            .and_then(|at| at.parse::<usize>().ok());
+        let purchase = at.and_then(|at| self.bought[at].as_ref());
+        purchase.map_or_else(String::new, |one| {
+            format!(
+                " ({} {} {} of {})",
+                one.instance_type, one.zone, one.capacity_type, one.pool
+            )
+        })
+    }
+
+    fn refusals(
+        &self,
+        scheduler: &mut Scheduler,
+        ledger: &Ledger,
+        judgement: &mut Judgement,
+    ) -> Result<(), SchedulerError> {
+        let refused = self.planned.refused.iter();
+        let (asked, told): (Vec<_>, Vec<_>) = refused
+            .partition(|one| matches!(one.reason, Refusal::Unschedulable(_) | Refusal::NoPool));
+        judgement
+            .not_judged
+            .extend(told.iter().map(|one| format!("{} {}", one.pod, one.reason)));
+        let pods: Vec<String> = asked.iter().map(|one| one.pod.clone()).collect();
+        if pods.is_empty() {
+            return Ok(());
+        }
+        judgement.refusals = pods.len();
+        for verdict in scheduler.fits(&pods)? {
+            // Only nodes that have joined: what a planned node has left depends on which of its options is launched.
+            if verdict.reasons.is_empty() && self.has_joined(&verdict.node) {
+                let text = format!("{} is refused, and {} takes it", verdict.pod, verdict.node);
+                judgement.defects.push(Defect::new(Rule::Room, text));
+            }
+        }
+        let affordable: Vec<&Purchase> = self
+            .purchases
+            .iter()
+            .filter(|one| ledger.allows(one))
+            .collect();
+        let fresh: Vec<Fresh> = affordable
+            .iter()
+            .enumerate()
+            .map(|(at, one)| one.node(&format!("fresh-{at}"), &self.drivers))
+            .collect();
+        let mut takers: BTreeMap<(String, String), Vec<&Purchase>> = BTreeMap::new();
+        for verdict in scheduler.fresh(&pods, &fresh)? {
+            let at = verdict
+                .node
+                .strip_prefix("fresh-")
+                .and_then(|at| at.parse::<usize>().ok());
+            if let Some(taker) = at
+                .and_then(|at| affordable.get(at))
+                .filter(|_| verdict.reasons.is_empty())
+            {
+                takers
+                    .entry((verdict.pod, taker.pool.clone()))
+                    .or_default()
+                    .push(taker);
+            }
+        }
+        let mut told = BTreeSet::new();
+        for ((pod, pool), takers) in &takers {
+            if ledger.is_choice(pool, takers) && told.insert(pod) {
+                let one = takers[0];
+                let why = asked
+                    .iter()
+                    .find(|one| one.pod == *pod)
+                    .map(|one| one.reason.to_string());
+                let text = format!(
+                    "{pod}: a new {} in {} of pool {pool} takes it; the plan says it {}",
+                    one.instance_type,
+                    one.zone,
+                    why.unwrap_or_default()
+                );
+                judgement.defects.push(Defect::new(Rule::Refusal, text));
+            }
+        }
+        Ok(())
+    }
+
+    fn has_joined(&self, node: &str) -> bool {
+        self.case
+            .of_kind("Node")
+            .any(|one| text(one, "/metadata/name") == node)
+    }
+
+    fn bindings(
+        &self,
+        scheduler: &mut Scheduler,
+        judgement: &mut Judgement,
+    ) -> Result<(), SchedulerError> {
+        let pairs = self.pairs();
+        let mut order: Vec<String> = pairs.iter().map(|(pod, _)| pod.clone()).collect();
+        for round in 0..=ORDERS {
+            shuffle(&mut order, &mut Draw::new(self.case.seed, "order", round));
+            let nominated = round < ORDERS;
+            scheduler.reset()?;
+            scheduler.start_daemons(&self.bare)?;
+            let verdicts = scheduler.bind(&order, if nominated { &pairs } else { &[] })?;
+            let waiting: Vec<&Verdict> =
+                verdicts.iter().filter(|one| one.node.is_empty()).collect();
+            if !nominated {
+                judgement.unnominated = (order.len(), order.len() - waiting.len());
+            } else if let Some(first) = waiting.first() {
+                let text = format!(
+                    "{} of {} pods wait in order {round}, {} first: {}",
+                    waiting.len(),
+                    order.len(),
+                    first.pod,
+                    first.reasons.join(", ")
+                );
+                judgement.defects.push(Defect::new(Rule::Binding, text));
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn node_of_claim(name: &str) -> String {
+    format!("joining-{name}")
+}
+
+fn node_of_plan(at: usize) -> String {
+    format!("planned-{at}")
+}
+
+/// The purchase that a claim comes to, with the claim's own labels and taints.
+fn bought(claim: &PlannedNode, option: usize, purchases: &[Purchase]) -> Option<Purchase> {
+    let launch = claim.options.get(option)?;
+    let mut found = launch.of(&claim.pool, purchases)?.clone();
+    found.labels.extend(claim.labels.iter().cloned());
+    found.taints = claim.taints.as_array().cloned().unwrap_or_default();
+    Some(found)
+}
+
+/// Every waiting pod of the default scheduler is placed, refused or told of.
+fn account(case: &Case, planned: &Planned, judgement: &mut Judgement) {
+    let placed = planned.placements.iter().map(|(pod, _)| pod);
+    let refused = planned.refused.iter().map(|one| &one.pod);
+    let told: BTreeSet<&String> = placed.chain(refused).chain(&planned.noted).collect();
+    for pod in case
+        .of_kind("Pod")
+        .filter(|pod| text(pod, "/spec/nodeName").is_empty())
+    {
+        let name = full_name(pod);
+        if !told.contains(&name) {
+            let text = format!("{name} waits, and the plan does not name it");
+            judgement.defects.push(Defect::new(Rule::Missing, text));
+        }
+    }
+}
+
+/// Every planned claim is one that the API takes.
+fn claims(planned: &Planned, judgement: &mut Judgement) {
+    for claim in &planned.claims {
+        let found = plimsoll_api::validate("karpenter.sh/v1", "NodeClaim", &claim.object);
+        for finding in found
+            .iter()
+            .filter(|one| one.severity == plimsoll_api::Severity::Error)
+        {
+            let text = format!("a claim of pool {}: {finding}", claim.pool);
+            judgement.defects.push(Defect::new(Rule::Claim, text));
+        }
+    }
+}
+
+fn shuffle(order: &mut [String], draw: &mut Draw) {
+    for at in (1..order.len()).rev() {
+        order.swap(at, draw.below(at + 1));
+    }
+}
