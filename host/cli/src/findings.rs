@@ -46,7 +46,10 @@ pub(crate) fn of_pod(loaded: &Loaded, plan: &Plan, row: usize) -> Vec<String> {
             of_pools(loaded, |name| name == pool)
         }
         PodState::Nominated(claim) => of_nominated(loaded, snapshot, claim),
-        PodState::FitsExistingNode(_) | PodState::Bound(_) | PodState::NotPending => Vec::new(),
+        PodState::FitsExistingNode(_)
+        | PodState::Bound(_)
+        | PodState::NotPlanned(_)
+        | PodState::Ended => Vec::new(),
     }
 }
 

@@ -6,6 +6,7 @@ use plimsoll_core::model::{
     DisruptionLimit, LabelSelector, OwnerKind, Pod, PodDisruptionBudget, PodPhase,
 };
 use plimsoll_core::plan::{Placement, Refusal, Target};
+use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::Timestamp;
 use plimsoll_oracles::fixture::*;
 
