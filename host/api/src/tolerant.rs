@@ -17,8 +17,11 @@ use crate::keys;
 use crate::kinds::Ec2NodeClass;
 use crate::object::{Kind, Object, ObjectKey};
 use crate::read::{ReadError, read};
+use crate::schema::TABLES;
 use crate::value::from_value;
 
+/// The kind of classes on EC2.
+const CLASS: &str = "EC2NodeClass";
 /// Values taken out of one object at most.
 const MAX_REMOVED: usize = 64;
 /// Durations that are `Never` where they cannot be read: without them a default would hold, and nodes might go for it.
@@ -51,7 +54,24 @@ pub fn read_class(value: &Value) -> Result<Ec2NodeClass, FieldError> {
     let (mut class, unread): (Ec2NodeClass, _) =
         understood(value, Status::MayBeLost, |error| error, &mut attempt)?;
     class.unread = unread;
+    // Fields that are kept as they are written are not all known.
+    let kept = class.spec.rest.keys();
+    let unknown = kept.filter(|field| !is_field_of_classes(field));
+    let unknown = unknown.map(|field| ignored(&format!("spec.{field}")));
+    class.unread.ignored.extend(unknown);
     Ok(class)
+}
+
+/// `true` for a field of the specification of EC2NodeClasses.
+fn is_field_of_classes(field: &str) -> bool {
+    let mut tables = TABLES.iter();
+    let table = tables.find(|table| table.kind == CLASS);
+    table.is_some_and(|table| table.root.fields["spec"].fields.contains_key(field))
+}
+
+/// A remark on a field that is not known.
+fn ignored(path: &str) -> Arc<str> {
+    format!("{path} is not known to this version and is ignored").into()
 }
 
 /// Use of what an object's status says.
@@ -74,8 +94,7 @@ fn understood<T, E>(
         let mut ignored: Vec<Arc<str>> = Vec::new();
         let read = attempt(value, &mut |path| {
             if path.starts_with("spec.") {
-                let words = format!("{path} is not known to this version and is ignored");
-                ignored.push(words.into());
+                ignored.push(self::ignored(path));
             }
         });
         read.map(|read| (read, ignored))
@@ -115,7 +134,7 @@ pub fn is_partly_read(value: &Value) -> bool {
 }
 
 impl Object {
-    /// What could not be read of it; `None` for kinds that are read whole or not at all.
+    /// The part of it that could not be read; `None` for kinds that are read whole or not at all.
     pub fn unread(&self) -> Option<&Unread> {
         match self {
             Self::Whole(model::Object::Pool(pool)) => Some(&pool.unread),

@@ -4,6 +4,8 @@
 //! file, since objects that stand behind them may add to their pods. Names are unique per kind; unknown kinds and fields are
 //! counted, not listed.
 
+mod notes;
+
 use std::collections::hash_map::{DefaultHasher, Entry};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
@@ -19,7 +21,7 @@ use plimsoll_ec2_facts::provider::{CLASS, DOMAIN};
 use serde_json::{Map, Value};
 
 use crate::error::{Place, Position, SnapshotError};
-use crate::note::{Named, Note};
+use crate::note::Named;
 use crate::replicas::Template;
 use crate::section::{self, ChangeEntry, NodeClassEntry};
 
@@ -56,7 +58,7 @@ pub(crate) struct Gatherer {
     unknown_fields: BTreeMap<(&'static str, String), Named>,
     /// Objects that remarks speak of, by severity, kind and sentence.
     remarks: BTreeMap<(Severity, String, String), Named>,
-    /// Workloads that nobody controls, as far as they make pods.
+    /// Workloads without an owner, as far as they make pods.
     pub(crate) templates: Vec<Template>,
     /// Settings of nodes by the name of their class.
     pub(crate) classes: BTreeMap<String, ClassSettings>,
@@ -65,7 +67,7 @@ pub(crate) struct Gatherer {
     /// Objects of kinds that are looked at without being kept.
     passed: BTreeMap<String, usize>,
     document: Map<String, Value>,
-    /// What admission gives to pods of templates.
+    /// Defaults that admission gives to pods of templates.
     pub(crate) admission: Admission,
     /// Templates, with their places in the lists of their kinds: they wait for what admission gives.
     incomplete: Vec<(Kind, usize, Value)>,
@@ -443,50 +445,6 @@ impl Gatherer {
     /// How many items there were of any kind.
     pub(crate) fn items(&self) -> usize {
         self.items
-    }
-
-    /// Notes of everything that was passed over.
-    pub(crate) fn notes(&self) -> Vec<Note> {
-        let kinds = self
-            .unknown_kinds
-            .iter()
-            .map(|(kind, count)| Note::UnknownKind {
-                kind: kind.clone(),
-                count: *count,
-            });
-        let fields = self.unknown_fields.iter();
-        let fields = fields.map(|((kind, path), objects)| Note::UnknownField {
-            kind,
-            path: path.clone(),
-            objects: objects.clone(),
-        });
-        let remarks = self.remarks.iter();
-        let remarks = remarks.map(|((severity, kind, sentence), objects)| Note::Remark {
-            kind: kind.clone(),
-            objects: objects.clone(),
-            sentence: sentence.clone(),
-            works: *severity == Severity::Advice,
-        });
-        let said = kinds.chain(fields).chain(remarks);
-        said.chain(self.problems()).collect()
-    }
-
-    fn problems(&self) -> Vec<Note> {
-        let mut problems: BTreeMap<&Arc<str>, (String, usize)> = BTreeMap::new();
-        for pod in &self.objects.pods {
-            if let Some(problem) = &pod.spec.problem {
-                let first = problems
-                    .entry(problem)
-                    .or_insert_with(|| (pod.name.to_string(), 0));
-                first.1 += 1;
-            }
-        }
-        let note = |(problem, (pod, count)): (&Arc<str>, (String, usize))| Note::PodProblem {
-            pod,
-            problem: problem.to_string(),
-            count,
-        };
-        problems.into_iter().map(note).collect()
     }
 }
 

@@ -13,7 +13,7 @@ pub struct Case {
     pub section: Value,
     /// Kubernetes and Karpenter objects, as an API server would list them.
     pub objects: Vec<Value>,
-    /// What was drawn into it.
+    /// Features that were drawn into it.
     pub features: Features,
 }
 

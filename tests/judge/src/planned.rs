@@ -47,7 +47,7 @@ pub struct PlannedNode {
     pub labels: Vec<(String, String)>,
     /// Taints of its node, as Kubernetes writes them.
     pub taints: Value,
-    /// What may be launched for it: type, zone, capacity type, reservation.
+    /// Offerings that may be launched for it: type, zone, capacity type, reservation.
     pub options: Vec<Launch>,
     /// The object as it would be created.
     pub object: Value,

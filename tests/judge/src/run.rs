@@ -83,7 +83,7 @@ pub struct Tally {
     pub refusals: usize,
     /// Defects of rules with an open fault.
     pub open: usize,
-    /// What was told as not judged.
+    /// Questions that were told as not judged.
     pub not_judged: usize,
     /// Pods let loose without nominations, and those of them that bound.
     pub unnominated: (usize, usize),

@@ -32,14 +32,14 @@ const SCHEDULED: [&str; 13] = [
 /// Orders in which the scheduler is let loose on a plan.
 const ORDERS: usize = 20;
 
-/// What the judge has to say of a plan.
+/// Verdict of the judge on a plan.
 #[derive(Clone, Debug, Default)]
 pub struct Judgement {
-    /// What is wrong.
+    /// Rules that the plan breaks.
     pub defects: Vec<Defect>,
     /// Defects that were taken out because their fault is known to be open.
     pub open: usize,
-    /// What could not be judged, and why.
+    /// Questions that could not be judged, with the reason.
     pub not_judged: Vec<String>,
     /// Placements that were asked about.
     pub placements: usize,
@@ -49,7 +49,7 @@ pub struct Judgement {
     pub unnominated: (usize, usize),
 }
 
-/// Whether the scheduler is let loose on the nodes as well, which takes as long as everything else together.
+/// A choice to let the scheduler bind the pods as well, which takes as long as everything else together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Binding {
     /// In twenty random orders, nominated and once not.

@@ -27,6 +27,7 @@ mod moves_random;
 mod node_share;
 mod offers;
 mod operators;
+mod outside;
 mod overlays;
 mod pools;
 mod ports;

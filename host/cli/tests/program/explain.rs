@@ -205,7 +205,7 @@ fn a_minimum_of_values_is_told() {
         "",
     );
     let ran = one_from(choosy, "choosy");
-    ran.prints("pool choosy   5 offerings: 5 too few to choose from: the pool wants at least 3 values of karpenter.k8s.aws/instance-family, the pod leaves 1 (minValues)");
+    ran.prints("pool choosy   5 offerings: 5 too few to choose from: the pool wants at least 3 values of karpenter.k8s.aws/instance-family, the pod leaves 2 (minValues)");
 }
 
 /// T08: the zone of a volume.

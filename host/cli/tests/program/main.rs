@@ -11,6 +11,7 @@ mod explain_running;
 mod files;
 mod findings;
 mod json;
+mod not_planned;
 mod plan;
 mod policy;
 mod proof;

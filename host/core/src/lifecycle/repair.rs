@@ -25,7 +25,7 @@ pub struct UnhealthyNode {
     pub due: Timestamp,
     /// The condition in words, such as `Ready=False since 12m`.
     pub words: String,
-    /// What holds its repair back, if anything does.
+    /// The rule that holds its repair back; `None` when nothing does.
     pub held: Option<HeldRepair>,
 }
 

@@ -11,12 +11,12 @@ use crate::bits::Bits;
 
 /// Limits and supplies that tie all kinds together that draw on them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Ties {
+pub(super) struct ProblemTies {
     limits: BTreeSet<usize>,
     supplies: BTreeSet<usize>,
 }
 
-impl Ties {
+impl ProblemTies {
     /// Every supply, and no limit.
     pub(super) fn of_supplies(problem: &Problem) -> Self {
         Self {
@@ -71,7 +71,7 @@ impl Ties {
 }
 
 /// A part of a problem, with the rows of what it has in the whole.
-pub(super) struct Part {
+pub(super) struct ProblemPart {
     /// The part as a problem of its own.
     pub(super) problem: Problem,
     /// Its classes.
@@ -83,7 +83,7 @@ pub(super) struct Part {
     kinds: Vec<usize>,
 }
 
-impl Part {
+impl ProblemPart {
     /// A packing of the part in the rows of the whole.
     pub(super) fn in_whole(&self, packing: Packing) -> Packing {
         let demand = |(demand, count): (usize, u32)| (self.demands[demand], count);
@@ -101,7 +101,7 @@ impl Part {
 
 /// The parts of a problem in the order of their first classes; none where the whole is one part. Classes of which nothing is asked
 /// for are in none.
-pub(super) fn parts(problem: &Problem, ties: &Ties) -> Vec<Part> {
+pub(super) fn parts(problem: &Problem, ties: &ProblemTies) -> Vec<ProblemPart> {
     let root = components(problem, ties);
     let mut demands: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (row, demand) in problem.demands.iter().enumerate() {
@@ -126,7 +126,7 @@ pub(super) fn parts(problem: &Problem, ties: &Ties) -> Vec<Part> {
 }
 
 /// By class, the first class of its part.
-fn components(problem: &Problem, ties: &Ties) -> Vec<usize> {
+fn components(problem: &Problem, ties: &ProblemTies) -> Vec<usize> {
     let mut root: Vec<usize> = (0..problem.classes.len()).collect();
     let mut first_of_kinds: BTreeMap<&Bits, usize> = BTreeMap::new();
     let mut first_of_kind: Vec<Option<usize>> = vec![None; problem.kinds.len()];
@@ -189,7 +189,7 @@ fn find(root: &mut [usize], class: usize) -> usize {
     first
 }
 
-fn part(problem: &Problem, demands: Vec<usize>, existing: &[usize]) -> Part {
+fn part(problem: &Problem, demands: Vec<usize>, existing: &[usize]) -> ProblemPart {
     let mut classes = Numbers::default();
     let mut rules = Numbers::default();
     let own_demands = demands.iter().map(|row| {
@@ -248,7 +248,7 @@ fn part(problem: &Problem, demands: Vec<usize>, existing: &[usize]) -> Part {
         node.classes = own;
         node
     });
-    Part {
+    ProblemPart {
         problem: Problem {
             axes: problem.axes,
             kinds: own_kinds,

@@ -11,7 +11,7 @@ use super::greedy::greedy;
 use super::join::join;
 use super::ledger::Ledger;
 use super::model::Model;
-use super::parts::{Ties, parts};
+use super::parts::{ProblemTies, parts};
 use super::problem::{Packing, Problem};
 use super::worth::Worth;
 
@@ -23,7 +23,7 @@ use super::worth::Worth;
 ///
 /// Of the parts of a problem each is packed so; those that take more of a limit or supply together than there is are one part.
 pub fn pack(problem: &Problem, effort: u32) -> Packing {
-    let mut ties = Ties::default();
+    let mut ties = ProblemTies::default();
     let mut known: BTreeMap<Vec<usize>, Packing> = BTreeMap::new();
     loop {
         let parts = parts(problem, &ties);
@@ -37,7 +37,7 @@ pub fn pack(problem: &Problem, effort: u32) -> Packing {
             whole.nodes.extend_from_slice(&packing.nodes);
             whole.unplaced.extend_from_slice(&packing.unplaced);
         }
-        let overdrawn = Ties::overdrawn(problem, &whole);
+        let overdrawn = ProblemTies::overdrawn(problem, &whole);
         if overdrawn.is_empty() {
             whole
                 .nodes

@@ -76,7 +76,7 @@ fn best_of(
 
 /// A way to plan a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum PackingMethod {
     FirstFit,
     ByPrice,
 }
@@ -96,16 +96,18 @@ fn best_of_parts(
         } else {
             templates.any(is_priced)
         };
-        let by_price = by_price.then_some((part, Way::ByPrice));
-        by_price.into_iter().chain([(part, Way::FirstFit)])
+        let by_price = by_price.then_some((part, PackingMethod::ByPrice));
+        by_price
+            .into_iter()
+            .chain([(part, PackingMethod::FirstFit)])
     });
-    let ways: Vec<(&Part, Way)> = ways.collect();
+    let ways: Vec<(&Part, PackingMethod)> = ways.collect();
     let plans = parallel::map(&ways, |(part, way)| match way {
-        Way::ByPrice => (
+        PackingMethod::ByPrice => (
             draft::by_price(compiled, prices, guards, part),
             PricePerHour::ZERO,
         ),
-        Way::FirstFit => {
+        PackingMethod::FirstFit => {
             let attempt = |budget: &AddressBudget| draft::first_fit(compiled, prices, part, budget);
             let first_fit = attempt(&AddressBudget::default());
             let cost = first_fit.list(prices);
@@ -116,11 +118,11 @@ fn best_of_parts(
     let mut priced: Option<DraftPlan> = None;
     for ((_, way), (plan, cost)) in ways.iter().zip(plans) {
         match (way, priced.take()) {
-            (Way::ByPrice, _) => priced = Some(plan),
-            (Way::FirstFit, Some(priced)) if !is_better(compiled, &plan, &priced) => {
+            (PackingMethod::ByPrice, _) => priced = Some(plan),
+            (PackingMethod::FirstFit, Some(priced)) if !is_better(compiled, &plan, &priced) => {
                 result.push((priced, cost));
             }
-            (Way::FirstFit, _) => result.push((plan, cost)),
+            (PackingMethod::FirstFit, _) => result.push((plan, cost)),
         }
     }
     result

@@ -25,7 +25,7 @@ pub(super) enum Unmade {
     Unreadable(String),
 }
 
-/// What was made so far.
+/// Objects made so far, and how many more may be.
 pub(super) struct Made<'g> {
     pub(super) gathered: &'g mut Gatherer,
     /// Pods that may still be made, and how many that was at first.

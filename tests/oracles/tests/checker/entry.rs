@@ -226,7 +226,7 @@ fn a_pod_may_wait_for_a_zone_in_which_something_is_sold() {
 }
 
 #[test]
-fn a_pod_may_wait_once_the_alternative_that_let_it_in_is_given_up() {
+fn a_pod_may_not_wait_while_any_alternative_has_room_whatever_it_prefers() {
     let waits = |disks: [&str; 2], change: fn(PodFixture) -> PodFixture| {
         let db = |name: &str| pod(name).only_labels(&[("app", "db")]);
         let [first, second] = disks.map(|disk| is_in("disk", &[disk]));
@@ -246,10 +246,10 @@ fn a_pod_may_wait_once_the_alternative_that_let_it_in_is_given_up() {
     breaks(&snapshot, &lazy, &[Rule::RoomLeft]);
     let (snapshot, lazy) = waits(["hdd", "ssd"], |web| web);
     breaks(&snapshot, &lazy, &[Rule::RoomLeft]);
-    let (snapshot, right) = waits(["ssd", "hdd"], |web| {
+    let (snapshot, lazy) = waits(["ssd", "hdd"], |web| {
         web.prefers(1, is_in("disk", &["tape"]))
     });
-    passes(&snapshot, &right);
+    breaks(&snapshot, &lazy, &[Rule::RoomLeft]);
 }
 
 #[test]

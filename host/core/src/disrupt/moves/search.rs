@@ -44,7 +44,7 @@ pub(super) fn find(simulation: &mut MoveSimulation<'_, '_>) -> Vec<Move> {
     let loads = simulation.loads(&worth);
     let order = wasteful_first(simulation, &loads);
     let parts = parts(simulation, &loads, &order);
-    let mut search = Search {
+    let mut search = MoveSearch {
         simulation,
         kinds: &worth.kinds,
         loads: &loads,
@@ -52,18 +52,18 @@ pub(super) fn find(simulation: &mut MoveSimulation<'_, '_>) -> Vec<Move> {
         alone: BTreeSet::new(),
     };
     parts.iter().for_each(|part| search.one_by_one(part));
-    let replaced = |part: &Part| {
+    let replaced = |part: &CandidatePart| {
         let nodes = part.nodes.iter().copied();
         let nodes = nodes.filter(|node| search.simulation.may_be_replaced(node.row));
-        Part {
+        CandidatePart {
             nodes: nodes.collect(),
             rows: part.rows.clone(),
         }
     };
-    let parts: Vec<Part> = parts.iter().map(replaced).collect();
+    let parts: Vec<CandidatePart> = parts.iter().map(replaced).collect();
     parts.iter().for_each(|part| search.several_for_one(part));
     parts.iter().for_each(|part| search.neighbours(part));
-    let Search {
+    let MoveSearch {
         mut moves, alone, ..
     } = search;
     let alone = order
@@ -78,7 +78,7 @@ pub(super) fn find(simulation: &mut MoveSimulation<'_, '_>) -> Vec<Move> {
 }
 
 /// Nodes whose pods could stand on new nodes of one kind, and those of other parts could not.
-struct Part {
+struct CandidatePart {
     /// Nodes that may go, least worth for their price first.
     nodes: Vec<Ranked>,
     /// Ways to buy that are open to the pods of any of them.
@@ -86,8 +86,12 @@ struct Part {
 }
 
 /// Nodes by what is for sale to their pods, in the order of the first of each part. Nodes without pods are a part of their own.
-fn parts(simulation: &MoveSimulation<'_, '_>, loads: &NodeLoads, order: &[Ranked]) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+fn parts(
+    simulation: &MoveSimulation<'_, '_>,
+    loads: &NodeLoads,
+    order: &[Ranked],
+) -> Vec<CandidatePart> {
+    let mut parts: Vec<CandidatePart> = Vec::new();
     let mut empty = Vec::new();
     for node in order {
         let load = simulation.load(loads, node.row);
@@ -95,9 +99,9 @@ fn parts(simulation: &MoveSimulation<'_, '_>, loads: &NodeLoads, order: &[Ranked
             empty.push(*node);
             continue;
         };
-        let meets = |part: &Part| part.rows.meets(&load.rows);
+        let meets = |part: &CandidatePart| part.rows.meets(&load.rows);
         let Some(first) = parts.iter().position(meets) else {
-            parts.push(Part {
+            parts.push(CandidatePart {
                 nodes: vec![*node],
                 rows: load.rows.clone(),
             });
@@ -111,10 +115,10 @@ fn parts(simulation: &MoveSimulation<'_, '_>, loads: &NodeLoads, order: &[Ranked
         }
         nodes.push(*node);
         nodes.sort_unstable_by_key(Ranked::key);
-        parts.insert(first, Part { nodes, rows });
+        parts.insert(first, CandidatePart { nodes, rows });
     }
     if !empty.is_empty() {
-        parts.push(Part {
+        parts.push(CandidatePart {
             nodes: empty,
             rows: Bits::default(),
         });
@@ -123,7 +127,7 @@ fn parts(simulation: &MoveSimulation<'_, '_>, loads: &NodeLoads, order: &[Ranked
 }
 
 /// A search for moves, part by part: what fails in one part says nothing of another.
-struct Search<'f, 'a, 's> {
+struct MoveSearch<'f, 'a, 's> {
     simulation: &'f mut MoveSimulation<'a, 's>,
     kinds: &'f [NewKind],
     loads: &'f NodeLoads,
@@ -132,8 +136,8 @@ struct Search<'f, 'a, 's> {
     alone: BTreeSet<usize>,
 }
 
-impl Search<'_, '_, '_> {
-    fn one_by_one(&mut self, part: &Part) {
+impl MoveSearch<'_, '_, '_> {
+    fn one_by_one(&mut self, part: &CandidatePart) {
         let mut failed_searches = 0;
         for node in &part.nodes {
             let simulation = &mut *self.simulation;
@@ -161,7 +165,7 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    fn several_for_one(&mut self, part: &Part) {
+    fn several_for_one(&mut self, part: &CandidatePart) {
         let kinds = self.kinds.iter();
         let kinds: Vec<&NewKind> = kinds.filter(|kind| kind.rows.meets(&part.rows)).collect();
         let mut used: BTreeSet<usize> = BTreeSet::new();
@@ -180,7 +184,7 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    fn neighbours(&mut self, part: &Part) {
+    fn neighbours(&mut self, part: &CandidatePart) {
         let mut failed_searches = 0;
         for together in neighbourhoods(&part.nodes) {
             let found = self.simulation.attempt(&together, To::Packed);

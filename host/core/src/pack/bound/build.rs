@@ -7,7 +7,7 @@ use super::{Bound, FRACTION_BITS};
 use crate::bits::Bits;
 use crate::pack::aggregate::{Aggregate, Duals, Source};
 use crate::pack::forced::forced_rules;
-use crate::pack::parts::Part;
+use crate::pack::parts::ProblemPart;
 use crate::pack::problem::Problem;
 
 /// Class sets beyond this many are merged, smallest demand first: a merged set may use what any member may, which can only
@@ -47,7 +47,7 @@ pub(super) fn certificate(problem: &Problem) -> Bound {
 }
 
 /// The proofs of the parts of a problem as one. To a class of which nothing is asked for, nothing is worth anything.
-pub(super) fn joint(problem: &Problem, parts: &[Part]) -> Bound {
+pub(super) fn joint(problem: &Problem, parts: &[ProblemPart]) -> Bound {
     let mut joint = Bound {
         list_price: 0,
         set_of_class: vec![0; problem.classes.len()],

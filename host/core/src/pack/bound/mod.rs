@@ -9,7 +9,7 @@ mod build;
 mod tests;
 mod verify;
 
-use super::parts::{Ties, parts};
+use super::parts::{ProblemTies, parts};
 use super::problem::Problem;
 pub use verify::BoundViolation;
 
@@ -45,7 +45,7 @@ impl Bound {
 
 /// The bound of a problem; zero where nothing better can be proved. The bound of parts that share nothing is the sum of theirs.
 pub fn bound(problem: &Problem) -> Bound {
-    let parts = parts(problem, &Ties::of_supplies(problem));
+    let parts = parts(problem, &ProblemTies::of_supplies(problem));
     let mut bound = if parts.is_empty() {
         build::certificate(problem)
     } else {

@@ -13,7 +13,7 @@ use crate::labels::LabelKey;
 use crate::provider::ProviderFacts;
 use crate::requirement::{Requirement, Requirements};
 use crate::schedule::offers::axes::fits;
-use crate::schedule::offers::choices::{self, Tally};
+use crate::schedule::offers::choices::{self, ChoiceTally};
 use crate::schedule::prices::sale::Sale;
 use crate::snapshot::MinValuesPolicy;
 
@@ -97,7 +97,7 @@ fn counted<'s>(
     template: usize,
     minimum: &Minimum,
     rows: impl Iterator<Item = usize>,
-) -> (Tally<'s>, bool) {
+) -> (ChoiceTally<'s>, bool) {
     let mut tally = sale.choices().tally(template);
     let mut is_met = tally.meets(minimum);
     for row in rows {
@@ -111,7 +111,7 @@ fn counted<'s>(
 }
 
 /// A minimum lowered to the values counted.
-fn lowered(minimum: &Minimum, tally: &Tally<'_>) -> Minimum {
+fn lowered(minimum: &Minimum, tally: &ChoiceTally<'_>) -> Minimum {
     let all = minimum.iter().zip(tally.counts());
     all.map(|((key, least), found)| (key.clone(), (*least).min(found)))
         .collect()

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::address_rounds::within;
 use super::buy::{Purchase, Purchases, buy};
 use super::parts::Part;
+use super::quotas::lowered_quotas;
 use super::strategies;
 use crate::bits::Bits;
 use crate::plan::{Note, Placement, Target};
@@ -15,7 +16,7 @@ use crate::schedule::guards::spot_share;
 use crate::schedule::offers::templates::Template;
 use crate::schedule::place::address_budget::AddressBudget;
 use crate::schedule::place::new_node::NewNode;
-use crate::schedule::place::strategy::{PackingStrategy, QuotaKey};
+use crate::schedule::place::strategy::PackingStrategy;
 use crate::schedule::place::{Bin, PlacementStep, Placer, Tier, Where};
 use crate::schedule::prices::RowPrices;
 use crate::schedule::prices::supplies::Supplies;
@@ -299,35 +300,6 @@ fn open_nodes(
         }
     }
     result
-}
-
-/// Takes as many pods of each group and step from a tier as it had nodes for; on the last round, none.
-fn lowered_quotas(
-    placer: &Placer<'_, '_>,
-    unplaced: &[usize],
-    last: bool,
-) -> BTreeMap<QuotaKey, u32> {
-    let mut missing: BTreeMap<QuotaKey, u32> = BTreeMap::new();
-    let mut taken: BTreeMap<QuotaKey, u32> = BTreeMap::new();
-    let count = |into: &mut BTreeMap<QuotaKey, u32>, bin: usize| {
-        for step in &placer.bins[bin].steps {
-            let step = &placer.steps[*step];
-            let group = placer.compiled.pods[step.pod].group;
-            let key = (group, step.level, placer.bins[bin].tier);
-            *into.entry(key).or_default() += 1;
-        }
-    };
-    for bin in unplaced {
-        count(&mut missing, *bin);
-    }
-    for bin in 0..placer.bins.len() {
-        count(&mut taken, bin);
-    }
-    let lowered = |(key, missing): (QuotaKey, u32)| {
-        let all = taken.get(&key).copied().unwrap_or(0);
-        (key, if last { 0 } else { all.saturating_sub(missing) })
-    };
-    missing.into_iter().map(lowered).collect()
 }
 
 /// Pools in the order in which they are tried: by weight; pools packed by price share a tier with others of their weight.

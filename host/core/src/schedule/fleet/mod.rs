@@ -10,6 +10,7 @@ pub(crate) mod guarded;
 mod joined;
 pub(crate) mod node_rules;
 pub(crate) mod parts;
+mod quotas;
 pub(crate) mod replicas;
 pub(crate) mod slot_axes;
 pub(crate) mod strategies;

@@ -39,7 +39,7 @@ pub(crate) fn guard_excluded(compiled: &Compiled<'_>, guards: &Guards) -> Bits {
     guarded(compiled, guards).guard_excluded.clone()
 }
 
-/// What guards say of single rows.
+/// Verdicts of guards on single rows.
 pub(crate) struct RowGuards<'c, 's> {
     compiled: &'c Compiled<'s>,
     guards: &'c Guards,

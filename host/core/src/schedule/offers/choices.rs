@@ -34,7 +34,7 @@ struct TemplateChoices {
 }
 
 /// Distinct values of some rows of one template, counted as rows are added.
-pub(crate) struct Tally<'c> {
+pub(crate) struct ChoiceTally<'c> {
     choices: Option<&'c TemplateChoices>,
     found: Vec<Bits>,
 }
@@ -54,10 +54,10 @@ impl Choices {
     }
 
     /// Nothing counted yet of a template's rows.
-    pub(crate) fn tally(&self, template: usize) -> Tally<'_> {
+    pub(crate) fn tally(&self, template: usize) -> ChoiceTally<'_> {
         let choices = self.by_template.get(template).and_then(Option::as_ref);
         let distinct = choices.map_or(&[][..], |choices| &choices.distinct);
-        Tally {
+        ChoiceTally {
             choices,
             found: distinct.iter().map(|size| Bits::none(*size)).collect(),
         }
@@ -106,7 +106,7 @@ impl TemplateChoices {
     }
 }
 
-impl Tally<'_> {
+impl ChoiceTally<'_> {
     /// Counts the values of a row of the template.
     pub(crate) fn add(&mut self, row: usize) {
         let values = self.choices.iter().flat_map(|choices| choices.of_row(row));
