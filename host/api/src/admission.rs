@@ -108,14 +108,15 @@ impl Admission {
         }
         if let Some(Value::Object(labels)) = class.pointer("/scheduling/nodeSelector") {
             give(spec, "nodeSelector", json!({}));
-            let own = spec.get_mut("nodeSelector").and_then(Value::as_object_mut);
-            own.into_iter().for_each(|own| own.extend(labels.clone()));
+            if let Some(own) = spec.get_mut("nodeSelector").and_then(Value::as_object_mut) {
+                own.extend(labels.clone());
+            }
         }
         if let Some(Value::Array(more)) = class.pointer("/scheduling/tolerations") {
             give(spec, "tolerations", json!([]));
-            let own = spec.get_mut("tolerations").and_then(Value::as_array_mut);
-            own.into_iter()
-                .for_each(|own| own.extend(more.iter().cloned()));
+            if let Some(own) = spec.get_mut("tolerations").and_then(Value::as_array_mut) {
+                own.extend(more.iter().cloned());
+            }
         }
     }
 }

@@ -74,6 +74,9 @@ fn ignored(path: &str) -> Arc<str> {
     format!("{path} is not known to this version and is ignored").into()
 }
 
+/// A reading of a value that names the paths it does not know.
+type Attempt<'a, T, E> = dyn FnMut(&Value, &mut dyn FnMut(&str)) -> Result<T, E> + 'a;
+
 /// Use of what an object's status says.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Status {
@@ -88,7 +91,7 @@ fn understood<T, E>(
     value: &Value,
     status: Status,
     field: impl Fn(&E) -> &FieldError,
-    attempt: &mut dyn FnMut(&Value, &mut dyn FnMut(&str)) -> Result<T, E>,
+    attempt: &mut Attempt<'_, T, E>,
 ) -> Result<(T, Unread), E> {
     let mut whole = |value: &Value| {
         let mut ignored: Vec<Arc<str>> = Vec::new();

@@ -70,7 +70,10 @@ mod tests {
     fn as_many_types_as_ec2_tells_of_and_every_family_left_out_is_there() {
         let able = instance_types().iter().filter(|facts| facts.enclaves);
         assert_eq!(able.count(), 926);
-        let families: BTreeSet<&str> = instance_types().iter().map(|own| own.family()).collect();
+        let families: BTreeSet<&str> = instance_types()
+            .iter()
+            .map(crate::InstanceType::family)
+            .collect();
         assert!(WITHOUT.iter().all(|family| families.contains(family)));
     }
 }

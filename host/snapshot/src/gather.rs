@@ -9,7 +9,6 @@ mod notes;
 use std::collections::hash_map::{DefaultHasher, Entry};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
-use std::sync::Arc;
 
 use plimsoll_api::{Admission, Interner, Kind, Object, ObjectKey, ReadError, Severity};
 use plimsoll_core::labels;

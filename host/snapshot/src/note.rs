@@ -245,7 +245,7 @@ impl fmt::Display for Note {
             Self::AssumedClass { class, workloads } => {
                 match class {
                     Some(class) => {
-                        write!(f, "{workloads}: storage class {class} is not in this file")?
+                        write!(f, "{workloads}: storage class {class} is not in this file")?;
                     }
                     None => write!(f, "{workloads}: this file has no default storage class")?,
                 }

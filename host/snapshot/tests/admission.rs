@@ -5,7 +5,7 @@ use plimsoll_core::resources::ResourceName;
 use plimsoll_snapshot::{Limits, read};
 
 /// A daemon set of namespace `ops` with two containers, the second of which asks for nothing.
-const AGENT: &str = r#"
+const AGENT: &str = r"
 apiVersion: apps/v1
 kind: DaemonSet
 metadata: {name: agent, namespace: ops}
@@ -20,7 +20,7 @@ spec:
       containers:
       - {name: main, resources: {limits: {cpu: 300m}}}
       - {name: side}
-"#;
+";
 
 const RUNTIME: &str = r#"
 apiVersion: node.k8s.io/v1
@@ -43,12 +43,12 @@ spec:
   - {type: Container, default: {cpu: 400m}, defaultRequest: {cpu: 200m}, max: {memory: 64Mi}}
 "#;
 
-const PRIORITY: &str = r#"
+const PRIORITY: &str = r"
 apiVersion: scheduling.k8s.io/v1
 kind: PriorityClass
 metadata: {name: high}
 value: 1000
-"#;
+";
 
 /// The one daemon set of these documents.
 fn agent(documents: &[&str]) -> DaemonSet {

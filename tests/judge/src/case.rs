@@ -1,5 +1,10 @@
 //! A cluster as manifests: what is read by the product on one side and handed to the scheduler on the other.
 
+#![expect(
+    clippy::format_push_string,
+    reason = "lines of text that people read, a few at a time"
+)]
+
 use serde_json::{Value, json};
 
 use crate::feature::Features;
@@ -73,7 +78,7 @@ fn write(value: &Value, depth: usize, text: &mut String) {
     match value {
         Value::Object(fields) if !fields.is_empty() => {
             for (key, field) in fields {
-                text.push_str(&format!("{indent}{}:", scalar(&json!(key))));
+                *text += &format!("{indent}{}:", scalar(&json!(key)));
                 write_under(field, depth + 1, text);
             }
         }
@@ -81,10 +86,10 @@ fn write(value: &Value, depth: usize, text: &mut String) {
             for item in list {
                 let mut block = String::new();
                 write(item, depth + 1, &mut block);
-                text.push_str(&format!("{indent}- {}", block.trim_start()));
+                *text += &format!("{indent}- {}", block.trim_start());
             }
         }
-        flat => text.push_str(&format!("{indent}{}\n", scalar(flat))),
+        flat => *text += &format!("{indent}{}\n", scalar(flat)),
     }
 }
 
@@ -98,7 +103,7 @@ fn write_under(value: &Value, depth: usize, text: &mut String) {
         text.push('\n');
         write(value, depth, text);
     } else {
-        text.push_str(&format!(" {}\n", scalar(value)));
+        *text += &format!(" {}\n", scalar(value));
     }
 }
 

@@ -2,6 +2,13 @@
 //!
 //! With `all`, features are drawn as well of which a fault is known to be open.
 
+#![expect(clippy::print_stdout, reason = "the figures are what it is for")]
+#![expect(
+    clippy::format_push_string,
+    clippy::format_collect,
+    reason = "lines of text that people read, a few at a time"
+)]
+
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,7 +62,7 @@ fn main() -> Result<()> {
     let cores = std::thread::available_parallelism()?.get();
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..cores).map(|_| scope.spawn(|| run.work())).collect();
-        let mut joined = workers.into_iter().map(|worker| worker.join());
+        let mut joined = workers.into_iter().map(std::thread::ScopedJoinHandle::join);
         joined.try_for_each(|ended| ended.map_err(|_| anyhow!("a worker panicked"))?)
     })?;
     let (tally, found) = run

@@ -143,7 +143,9 @@ impl Mutation {
                     .iter_mut()
                     .filter(|object| kind_of(object) == kind)
                 {
-                    pointers.iter().for_each(|pointer| take(object, pointer));
+                    for pointer in pointers {
+                        take(object, pointer);
+                    }
                 }
             }
         }

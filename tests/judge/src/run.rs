@@ -178,7 +178,7 @@ pub fn examine(
     scheduler: &mut Scheduler,
 ) -> Result<(Case, Judgement), SchedulerError> {
     let case = cluster(seed, drawn);
-    let binding = if seed % BOUND_SHARE == 0 {
+    let binding = if seed.is_multiple_of(BOUND_SHARE) {
         Binding::Tried
     } else {
         Binding::Left

@@ -21,6 +21,7 @@ fn seed() -> u64 {
 }
 
 /// The scheduler of a minor; `None`, with a line that says so, where there is no Go to build it with.
+#[expect(clippy::panic, reason = "a judge that cannot be built ends the test")]
 fn scheduler(test: &str, minor: Minor) -> Option<Scheduler> {
     match Scheduler::start(minor) {
         Ok(scheduler) => Some(scheduler),

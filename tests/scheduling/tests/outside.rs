@@ -59,7 +59,7 @@ fn pods_that_are_not_ours_are_told_each_with_its_reason() {
         }),
         changed("daemon", &|pod| pod.owner = Some(of_daemon.clone())),
         changed("leaving", &|pod| {
-            pod.deleting = Some(Timestamp::from_millis(1))
+            pod.deleting = Some(Timestamp::from_millis(1));
         }),
     ]));
     let told = [

@@ -16,7 +16,7 @@ fn known(object: &Value) -> Arc<PodDisruptionBudget> {
     }
 }
 
-fn written(spec: Value, status: Value) -> Value {
+fn written(spec: &Value, status: &Value) -> Value {
     let mut object = json!({
         "apiVersion": "policy/v1", "kind": "PodDisruptionBudget",
         "metadata": {"name": "web", "namespace": "shop"}, "spec": spec, "status": status,
@@ -35,7 +35,7 @@ fn a_budget_reads_back_the_same_whether_or_not_it_is_met_and_has_a_limit() {
     ] {
         for (healthy, wanted, is_met) in statuses {
             let status = json!({"currentHealthy": healthy, "desiredHealthy": wanted});
-            let budget = known(&written(spec.clone(), status));
+            let budget = known(&written(&spec, &status));
             assert_eq!(budget.is_met, is_met, "{healthy} of {wanted}");
             let object = Object::Whole(model::Object::DisruptionBudget(Arc::clone(&budget)));
             assert_eq!(known(&object.to_value()), budget);
@@ -45,7 +45,7 @@ fn a_budget_reads_back_the_same_whether_or_not_it_is_met_and_has_a_limit() {
 
 #[test]
 fn a_budget_without_a_limit_lets_no_pod_go_and_is_told() {
-    let unset = written(json!({}), json!({}));
+    let unset = written(&json!({}), &json!({}));
     let budget = known(&unset);
     assert_eq!(budget.limit, DisruptionLimit::Unset);
     assert!(budget.blocks_all());
@@ -56,6 +56,6 @@ fn a_budget_without_a_limit_lets_no_pod_go_and_is_told() {
             .to_string()
             .starts_with("spec has neither minAvailable nor maxUnavailable")
     );
-    let limited = written(json!({"minAvailable": 1}), json!({}));
+    let limited = written(&json!({"minAvailable": 1}), &json!({}));
     assert!(validate("policy/v1", "PodDisruptionBudget", &limited).is_empty());
 }

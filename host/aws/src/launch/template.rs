@@ -19,6 +19,10 @@ const GIB: i64 = 1 << 30;
 
 /// Content of a launch template.
 #[derive(Clone, Debug, Default, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a field of its own in the request"
+)]
 pub struct LaunchTemplate {
     /// The image.
     pub image: String,

@@ -72,7 +72,7 @@ fn empty<'t>(list: &str, terms: impl Iterator<Item = Term<'t>>) -> Option<Findin
         .filter_map(|(at, term)| Some(format!("spec.{list}[{at}]{}", fault(&term)?)))
         .collect();
     let words = faults.join("; ");
-    (!faults.is_empty()).then(|| Finding::Fails(REASON, words))
+    (!faults.is_empty()).then_some(Finding::Fails(REASON, words))
 }
 
 /// Fault of a term, from its path on; `None` where it chooses something.

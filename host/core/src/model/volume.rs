@@ -20,6 +20,10 @@ pub enum BindingMode {
 
 /// A persistent volume claim.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a fact of its own that the API server tells of the claim"
+)]
 pub struct VolumeClaim {
     /// The class asked for; `None` when not named (the default class then counts), empty for none on purpose.
     pub class: Option<Arc<str>>,

@@ -129,7 +129,7 @@ fn is_own(template: &Template, selector: Option<&LabelSelector>, pod: &Pod) -> b
         .as_ref()
         .is_some_and(|owner| owner.kind == OwnerKind::Job && *owner.name == *template.name);
     match template.maker {
-        Maker::Job => is_owned || JOB_NAME.iter().any(|label| is_named(&label)),
+        Maker::Job => is_owned || JOB_NAME.iter().any(is_named),
         Maker::CronJob => false,
         _ => selector.is_some_and(|selector| selector.matches(&pod.labels)),
     }

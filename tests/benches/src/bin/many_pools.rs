@@ -3,6 +3,10 @@
 //!
 //! Pods are the same for every number of pools. Usage: `many_pools [PODS] [POOLS]...`.
 
+#![expect(
+    clippy::format_push_string,
+    reason = "lines of text that people read, a few at a time"
+)]
 #![expect(clippy::print_stdout, reason = "the table is what it is for")]
 
 use std::sync::Arc;

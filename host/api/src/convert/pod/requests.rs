@@ -236,20 +236,19 @@ impl Containers {
 
     /// The rule of later schedulers: the larger of what the pod asks for, has been allocated, and has in place.
     fn by_pod(&self, is_refused: bool, whole: Option<&PodAmounts>) -> Resources {
-        let held = match whole.filter(|whole| whole.is_complete) {
-            Some(whole) => whole.in_place.larger(&whole.allocated),
-            None => {
-                let or_asked = |own: &Container, told: Option<&Resources>| {
-                    let asked = Some(&own.asked).filter(|_| !is_refused);
-                    told.or(asked).cloned().unwrap_or_default()
-                };
-                let allocated = self.largest(|own| or_asked(own, own.allocated.as_ref()));
-                let in_place = self.largest(|own| {
-                    let named = own.in_place.as_ref().filter(|_| own.names_requests);
-                    or_asked(own, named.or(own.allocated.as_ref()))
-                });
-                in_place.larger(&allocated)
-            }
+        let held = if let Some(whole) = whole.filter(|whole| whole.is_complete) {
+            whole.in_place.larger(&whole.allocated)
+        } else {
+            let or_asked = |own: &Container, told: Option<&Resources>| {
+                let asked = Some(&own.asked).filter(|_| !is_refused);
+                told.or(asked).cloned().unwrap_or_default()
+            };
+            let allocated = self.largest(|own| or_asked(own, own.allocated.as_ref()));
+            let in_place = self.largest(|own| {
+                let named = own.in_place.as_ref().filter(|_| own.names_requests);
+                or_asked(own, named.or(own.allocated.as_ref()))
+            });
+            in_place.larger(&allocated)
         };
         larger_unless(is_refused, &self.largest(|own| own.asked.clone()), held)
     }

@@ -51,7 +51,9 @@ pub(super) fn find(simulation: &mut MoveSimulation<'_, '_>) -> Vec<Move> {
         moves: Vec::new(),
         alone: BTreeSet::new(),
     };
-    parts.iter().for_each(|part| search.one_by_one(part));
+    for part in &parts {
+        search.one_by_one(part);
+    }
     let replaced = |part: &CandidatePart| {
         let nodes = part.nodes.iter().copied();
         let nodes = nodes.filter(|node| search.simulation.may_be_replaced(node.row));
@@ -61,8 +63,12 @@ pub(super) fn find(simulation: &mut MoveSimulation<'_, '_>) -> Vec<Move> {
         }
     };
     let parts: Vec<CandidatePart> = parts.iter().map(replaced).collect();
-    parts.iter().for_each(|part| search.several_for_one(part));
-    parts.iter().for_each(|part| search.neighbours(part));
+    for part in &parts {
+        search.several_for_one(part);
+    }
+    for part in &parts {
+        search.neighbours(part);
+    }
     let MoveSearch {
         mut moves, alone, ..
     } = search;

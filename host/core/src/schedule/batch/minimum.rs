@@ -131,7 +131,7 @@ pub(crate) fn short_of_ways<'w>(
     minimum: &Minimum,
     requirements: &Requirements,
     provider: &ProviderFacts,
-    ways: impl Iterator<Item = (&'w InstanceType, &'w Offering)> + Clone,
+    ways: &(impl Iterator<Item = (&'w InstanceType, &'w Offering)> + Clone),
 ) -> Vec<(LabelKey, u32, u32)> {
     let left = |key: &LabelKey| -> u32 {
         let allowed: [Option<&Requirement>; 1] = [requirements.get(key.as_str())];

@@ -44,7 +44,7 @@ fn too_few(template: &Template, of_pool: &PoolOffers) -> Option<String> {
         &wanted,
         &template.requirements,
         template.catalogue.provider(),
-        sold,
+        &sold,
     );
     if short.is_empty() {
         return None;

@@ -16,7 +16,7 @@ pub(crate) fn notes(snapshot: &Snapshot, claims: &[PlannedClaim]) -> Vec<Note> {
         let Some(pool) = snapshot.pool(claim.pool.as_str()) else {
             continue;
         };
-        for asked in pool.requirements.iter() {
+        for asked in &pool.requirements {
             let own = claim.requirements.get(asked.key().as_str());
             let kept = own.and_then(Requirement::min_values).unwrap_or(0);
             if let Some(wanted) = asked.min_values().filter(|wanted| kept < *wanted) {

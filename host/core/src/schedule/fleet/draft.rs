@@ -1,6 +1,6 @@
 //! Two ways to a whole plan: by price, and by first fit in the incumbent's order.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::address_rounds::within;
 use super::buy::{Purchase, Purchases, buy};

@@ -51,7 +51,7 @@ pub(super) fn joined<'p>(
         .iter()
         .map(|(plan, step)| match plans[*plan].targets[*step] {
             Target::New(node) => Target::New(number[*plan][node]),
-            other => other,
+            existing @ Target::Existing(_) => existing,
         });
     result.targets = targets.collect();
     for plan in plans {

@@ -148,7 +148,7 @@ impl Relisted<'_> {
             Some((&**sold, &sold.offerings[option.position_in(sold)?]))
         });
         let requirements = &self.claim.requirements;
-        minimum::short_of_ways(minimum, requirements, catalogue.provider(), sold).is_empty()
+        minimum::short_of_ways(minimum, requirements, catalogue.provider(), &sold).is_empty()
     }
 
     /// Spot types that the list must name, where it has so many, if that is its first way to buy.

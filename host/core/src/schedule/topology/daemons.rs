@@ -86,7 +86,7 @@ pub(super) fn learn_rows(model: &mut TopologyModel, concerned: &[Concerned], row
                     group.daemons = Some(CountedDaemons {
                         rows: runs,
                         most: 1,
-                    })
+                    });
                 }
             }
         }
