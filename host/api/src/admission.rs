@@ -1,4 +1,4 @@
-//! What admission gives to a pod that is made of a template: the overhead, node selector and tolerations of its RuntimeClass, the
+//! Additions of admission to a pod that is made of a template: the overhead, node selector and tolerations of its RuntimeClass, the
 //! requests and limits that LimitRanges of its namespace give to containers, and the number that its PriorityClass stands for.
 //!
 //! A template has none of these, its pods have all of them (API server v1.36.3). Files give templates without pods, so what

@@ -1,4 +1,4 @@
-//! What a pool may still buy once a plan is carried out: limits, reservations and `minValues`, counted from the manifests.
+//! Room that a pool has left to buy once a plan is carried out: limits, reservations and `minValues`, counted from the manifests.
 //!
 //! It shares nothing with the planner, and explains refusals that are none of the scheduler's business.
 

@@ -1,4 +1,4 @@
-//! What a plan can be found guilty of.
+//! Rules that a plan can break, and a breach of one.
 
 use std::fmt;
 

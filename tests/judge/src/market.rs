@@ -1,4 +1,4 @@
-//! What may be bought, and the nodes that come of it, read from the manifests alone: pools and the catalogue as they are written.
+//! Offerings that may be launched, and the nodes that come of them, read from the manifests alone: pools and the catalogue as they are written.
 //!
 //! Nothing here looks at the core's model, so that a rule that is misread there is not misread here in the same way.
 

@@ -1,4 +1,4 @@
-//! What of a pool or claim could not be read, in annotations of the objects that we write into files: an API server's object says it
+//! Parts of a pool or claim that could not be read, in annotations of the objects that we write into files: an API server's object says it
 //! by what stands in the fields themselves.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is sold and by which pools: instance types with offerings, NodePools, overlays.
+//! Offerings and the pools that sell them: instance types with offerings, NodePools, overlays.
 
 use plimsoll_oracles::generate::Draw;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What stands before the decision: DaemonSets, nodes with pods on them, claims whose nodes have not joined.
+//! Objects there before the decision: DaemonSets, nodes with pods on them, claims whose nodes have not joined.
 
 use plimsoll_oracles::generate::Draw;
 use serde_json::{Value, json};

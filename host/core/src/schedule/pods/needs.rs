@@ -1,4 +1,4 @@
-//! What a pod needs of a node that no label tells: CSI drivers that must run there (`preventPodSchedulingIfMissing`), and features
+//! Needs of a pod that no label of a node tells: CSI drivers that must run there (`preventPodSchedulingIfMissing`), and features
 //! that its kubelet declares.
 //!
 //! A new node declares what the youngest complete node of its pool does; one of a pool that has none is taken to declare
