@@ -17,32 +17,13 @@ const BOUND_SHARE: u64 = 20;
 
 /// Features whose rules the planner is known to break, with the fault that is open; the full draw leaves them out until it is mended.
 pub const OPEN: &[(Feature, &str)] = &[
-    (Feature::ExclusiveVolumes, "access modes are not read"),
-    (Feature::ZoneLabels, "zone labels of volumes are not read"),
-    (Feature::StorageCapacity, "storage capacity is not read"),
-    (
-        Feature::SidecarPorts,
-        "host ports of init containers are not read",
-    ),
     (
         Feature::DaemonPorts,
         "ports of a daemon are held in zones where it does not run",
     ),
     (
-        Feature::MinimumValues,
-        "minValues count what the pool allows",
-    ),
-    (
-        Feature::MinimumZones,
-        "minValues of zones count what the pool allows",
-    ),
-    (
         Feature::RulesOnDaemons,
         "a daemon that runs in one zone counts on nodes of every zone",
-    ),
-    (
-        Feature::LimitRanges,
-        "default requests of daemons are not read",
     ),
     (
         Feature::AttachLimits,

@@ -6,7 +6,7 @@ use plimsoll_core::plan::Refusal;
 use plimsoll_oracles::generate::Draw;
 use serde_json::Value;
 
-use crate::case::{Case, full_name, kind_of, text};
+use crate::case::{Case, full_name, items, kind_of, text};
 use crate::count::{Ledger, with_default_requests};
 use crate::defect::{Defect, Rule};
 use crate::market::{self, Purchase};
@@ -84,7 +84,7 @@ pub fn judge(
         .defects
         .extend(ledger.book(planned, &trial.purchases));
     account(case, planned, &mut judgement);
-    claims(planned, &mut judgement);
+    claims(case, planned, &mut judgement);
     scheduler.load(&trial.objects())?;
     scheduler.start_daemons(&trial.bare)?;
     trial.placements(scheduler, &mut judgement)?;
@@ -178,7 +178,7 @@ impl<'t> Trial<'t> {
             labels: labels
                 .map(|(key, value)| (key.clone(), value.as_str().unwrap_or_default().to_owned()))
                 .collect(),
-            taints: crate::case::items(claim, "/spec/taints").to_vec(),
+            taints: items(claim, "/spec/taints").to_vec(),
             capacity: market::amounts(&claim["status"]["capacity"]),
             allocatable: market::amounts(&claim["status"]["allocatable"]),
             attaches: alike.map(|one| one.attaches.clone()).unwrap_or_default(),
@@ -350,12 +350,11 @@ fn node_of_plan(at: usize) -> String {
     format!("planned-{at}")
 }
 
-/// The purchase that a claim comes to, with the claim's own labels and taints.
+/// The purchase that a claim comes to, with the claim's own labels; taints are the pool's, whatever the claim says of them.
 fn bought(claim: &PlannedNode, option: usize, purchases: &[Purchase]) -> Option<Purchase> {
     let launch = claim.options.get(option)?;
     let mut found = launch.of(&claim.pool, purchases)?.clone();
     found.labels.extend(claim.labels.iter().cloned());
-    found.taints = claim.taints.as_array().cloned().unwrap_or_default();
     Some(found)
 }
 
@@ -376,9 +375,20 @@ fn account(case: &Case, planned: &Planned, judgement: &mut Judgement) {
     }
 }
 
-/// Every planned claim is one that the API takes.
-fn claims(planned: &Planned, judgement: &mut Judgement) {
+/// Every planned claim is one that the API takes, with the taints of its pool.
+fn claims(case: &Case, planned: &Planned, judgement: &mut Judgement) {
     for claim in &planned.claims {
+        let pool = case
+            .of_kind("NodePool")
+            .find(|pool| text(pool, "/metadata/name") == claim.pool);
+        let taints = pool.map_or(&[][..], |pool| items(pool, "/spec/template/spec/taints"));
+        if claim.taints.as_array().map_or(&[][..], Vec::as_slice) != taints {
+            let text = format!(
+                "a claim of pool {} has the taints {}, not the pool's",
+                claim.pool, claim.taints
+            );
+            judgement.defects.push(Defect::new(Rule::Claim, text));
+        }
         let found = plimsoll_api::validate("karpenter.sh/v1", "NodeClaim", &claim.object);
         for finding in found
             .iter()

@@ -12,7 +12,9 @@ use crate::requirement::{Requirement, Requirements};
 use crate::resources::Resources;
 use crate::schedule::batch::compile::Compiled;
 use crate::schedule::batch::minimum::{self, Minimum};
+use crate::schedule::offers::templates::Template;
 use crate::schedule::place::PlacementStep;
+use crate::snapshot::Snapshot;
 
 /// The claim of a node planned as `chosen`, which names the rows and options given.
 pub(crate) fn claim(
@@ -32,9 +34,7 @@ pub(crate) fn claim(
         requirements.add_all(&group.levels[step.level].requirements);
     }
     let labels = labels_of(pool, &requirements, &template.catalogue);
-    for key in [labels::REGISTERED, labels::INITIALIZED, labels::HOSTNAME] {
-        requirements.remove(key);
-    }
+    leave_out_restricted(&mut requirements, template, compiled.snapshot);
     narrow_to_options(
         &mut requirements,
         &options,
@@ -61,6 +61,19 @@ pub(crate) fn claim(
         requirements,
         requests: requests(compiled, named, steps),
         options,
+    }
+}
+
+/// Takes away what pods ask of labels that the API lets nobody ask for: pods get away with it where they ask for absence, or only prefer.
+fn leave_out_restricted(requirements: &mut Requirements, template: &Template, snapshot: &Snapshot) {
+    let is_restricted = |key: &LabelKey| {
+        template.requirements.get(key.as_str()).is_none()
+            && snapshot.catalogues.restriction(key).is_some()
+    };
+    let asked = requirements.iter().map(Requirement::key);
+    let restricted: Vec<LabelKey> = asked.filter(|key| is_restricted(key)).cloned().collect();
+    for key in restricted {
+        requirements.remove(key.as_str());
     }
 }
 
