@@ -90,10 +90,6 @@ fn existing(
         volumes::attach(snapshot, pod, &mut attached);
         used.add(&pod.spec.requests);
     }
-    let limits = node
-        .node
-        .as_ref()
-        .and_then(|node| snapshot.volumes.nodes.get(&node.name));
     let mut host = Host {
         place: Place::Node(node.name().to_owned()),
         row: None,
@@ -107,9 +103,7 @@ fn existing(
         asked: Resources::new(),
         attached,
         lingering: volumes::lingering(snapshot, node),
-        attach_limits: limits
-            .map(|limits| limits.limits.clone())
-            .unwrap_or_default(),
+        attach_limits: volumes::attach_limits(snapshot, node),
     };
     match &node.claim {
         Some(claim) if !node.is_launched() => {

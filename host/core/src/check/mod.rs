@@ -244,7 +244,7 @@ impl<'a> Replay<'a> {
             };
             let host = self.hosts.get(host);
             let requests = claims::requests(self.snapshot, claim, host);
-            let volumes = volumes::too_many(self.snapshot, self.plan, claim, host);
+            let volumes = volumes::too_many(self.snapshot, claim, host);
             let pods = &self.pods[row];
             let weight = pools::weight(self.snapshot, self.shops, row, claim, host, pods);
             for breach in requests.into_iter().chain(volumes) {

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use super::finding::{Breach, Rule};
 use super::host::Host;
 use crate::ids::ObjectName;
-use crate::labels::HOSTNAME;
+use crate::labels::{HOSTNAME, INSTANCE_TYPE};
 use crate::model::{
     BindingMode, PackingMode, Pod, PodVolume, StorageClass, VolumeClaim, VolumeKind,
 };
-use crate::plan::{Plan, PlannedClaim};
+use crate::plan::PlannedClaim;
 use crate::requirement::Requirements;
-use crate::snapshot::{Guard, Snapshot, StateNode};
+use crate::snapshot::{Snapshot, StateNode};
 use crate::time::Span;
 
 /// Claims by driver, each counted once however many pods share it.
@@ -151,6 +151,30 @@ pub(super) fn missing_driver(snapshot: &Snapshot, node: &StateNode, pod: &Pod) -
     own.into_keys().find(|driver| asks(driver) && !runs(driver))
 }
 
+/// The most volumes by driver that a node there is attaches: what its drivers say, and before all of them have come what its type
+/// attaches by the others.
+pub(super) fn attach_limits(snapshot: &Snapshot, node: &StateNode) -> BTreeMap<Arc<str>, u32> {
+    let mut result = BTreeMap::new();
+    let has_all = node.is_initialized();
+    if let Some(claim) = node.claim.as_ref().filter(|_| !has_all) {
+        let types = snapshot.catalogues.of(&claim.class).types().iter();
+        let name = node
+            .labels()
+            .get(INSTANCE_TYPE)
+            .cloned()
+            .unwrap_or_default();
+        for sold in types.filter(|sold| *sold.name.as_str() == *name) {
+            result.extend(sold.attach_limits.clone());
+        }
+    }
+    let seen = node.node.as_ref();
+    if let Some(there) = seen.and_then(|seen| snapshot.volumes.nodes.get(&seen.name)) {
+        result.retain(|driver, _| !there.unlimited.contains(driver));
+        result.extend(there.limits.clone());
+    }
+    result
+}
+
 /// For each volume of a pod with labels of zone or region: its claim, and what the labels say. Claims that were made for the pod
 /// are not looked at.
 pub(super) fn zone_labels<'a>(
@@ -211,21 +235,12 @@ pub(super) fn lingering(
 }
 
 /// A machine to buy, with all its pods on, that in some way it names attaches fewer volumes than they use. Only in pools whose
-/// guards hold, and not where the plan says that this one yields in the pool. Where a pool asks for a minimum of values to
-/// choose from, only the way that the plan counts on must do.
-pub(super) fn too_many(
-    snapshot: &Snapshot,
-    plan: &Plan,
-    claim: &PlannedClaim,
-    host: &Host,
-) -> Option<Breach> {
-    if !holds(snapshot, claim) || yields(plan, claim) {
+/// guards hold.
+pub(super) fn too_many(snapshot: &Snapshot, claim: &PlannedClaim, host: &Host) -> Option<Breach> {
+    if !holds(snapshot, claim) {
         return None;
     }
-    let pool = snapshot.pool(claim.pool.as_str())?;
-    let asks_minimum = pool.requirements.iter().any(|r| r.min_values().is_some());
-    let mut ways = host.named().take(if asks_minimum { 1 } else { usize::MAX });
-    ways.find_map(|way| {
+    host.named().find_map(|way| {
         let sold = way.sold.as_ref()?;
         let limits = &sold.instance_type.attach_limits;
         host.attached.iter().find_map(|(driver, claims)| {
@@ -247,11 +262,4 @@ fn holds(snapshot: &Snapshot, claim: &PlannedClaim) -> bool {
     let of_pool = snapshot.pool(claim.pool.as_str()).map(|pool| pool.packing);
     let packing = snapshot.settings.packing.or(of_pool);
     guards.enabled && guards.attach_slots && packing == Some(PackingMode::Price)
-}
-
-/// `true` if the plan says that the guard yields in a claim's pool.
-fn yields(plan: &Plan, claim: &PlannedClaim) -> bool {
-    let said = format!("guard on {} yields", Guard::AttachSlots.as_str());
-    let mut notes = plan.notes.iter();
-    notes.any(|note| note.pool.as_ref() == Some(&claim.pool) && note.text.starts_with(&said))
 }

@@ -2,8 +2,8 @@
 //!
 //! A claim takes one slot however many pods of a node use it. Counting that is exact on a finished node.
 //!
-//! Like every guard this one yields: a pod with more claims than any machine it may have can attach counts as if it had as
-//! many as the best of them attaches.
+//! The scheduler never puts more on a node than its drivers attach, so a pod with more claims than any machine attaches is
+//! unschedulable.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,6 +68,16 @@ impl AttachSlots {
         }
     }
 
+    /// The claims of a pod of the batch; empty where none counts.
+    pub(crate) fn of_pod(&self, pod: usize) -> &[AttachSlot] {
+        self.of_pod.get(&pod).map_or(&[], Vec::as_slice)
+    }
+
+    /// `true` if guards let new nodes have no more volumes than they attach.
+    pub(crate) fn are_counted(guards: &Guards) -> bool {
+        guards.enabled && guards.attach_slots
+    }
+
     /// Slots that some pods of the batch take on one node, by driver.
     pub(crate) fn taken(&self, pods: impl Iterator<Item = usize>) -> Box<[i64]> {
         let mut result = vec![0; self.drivers];
@@ -91,21 +101,6 @@ impl AttachSlots {
         of_row.is_none_or(|limits| fits(taken, limits))
     }
 
-    /// Volumes for which a node of a row has no slot.
-    pub(crate) fn beyond(
-        compiled: &Compiled<'_>,
-        guards: &Guards,
-        row: usize,
-        taken: &[i64],
-    ) -> usize {
-        let of_row = Self::limits_of(compiled, guards, row).unwrap_or_default();
-        let beyond = taken
-            .iter()
-            .zip(of_row)
-            .map(|(taken, slots)| (taken - slots).max(0));
-        usize::try_from(beyond.sum::<i64>()).unwrap_or(usize::MAX)
-    }
-
     /// The slots of a row by driver; `None` where nothing counts them.
     pub(crate) fn limits_of<'c>(
         compiled: &'c Compiled<'_>,
@@ -113,9 +108,8 @@ impl AttachSlots {
         row: usize,
     ) -> Option<&'c [i64]> {
         let row = &compiled.rows.rows[row];
-        let holds = guards.enabled && guards.attach_slots;
         let template = &compiled.templates[row.template];
-        let guarded = holds && !template.is_compatible();
+        let guarded = Self::are_counted(guards) && !template.is_compatible();
         let of_class = compiled.slots.limits.get(template.class)?;
         let limits = of_class.get(row.instance_type)?;
         guarded.then_some(limits)

@@ -66,9 +66,11 @@ pub(crate) fn claim(
 
 /// Takes away what pods ask of labels that the API lets nobody ask for: pods get away with it where they ask for absence, or only prefer.
 fn leave_out_restricted(requirements: &mut Requirements, template: &Template, snapshot: &Snapshot) {
+    let internal = [labels::REGISTERED, labels::INITIALIZED, labels::HOSTNAME];
     let is_restricted = |key: &LabelKey| {
-        template.requirements.get(key.as_str()).is_none()
-            && snapshot.catalogues.restriction(key).is_some()
+        let is_asked = template.requirements.get(key.as_str()).is_none()
+            && snapshot.catalogues.restriction(key).is_some();
+        is_asked || internal.contains(&key.as_str())
     };
     let asked = requirements.iter().map(Requirement::key);
     let restricted: Vec<LabelKey> = asked.filter(|key| is_restricted(key)).cloned().collect();

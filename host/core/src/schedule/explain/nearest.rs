@@ -22,18 +22,20 @@ pub(crate) fn nearest(
     let mut best: Option<(usize, i64, String)> = None;
     let listed = compiled.snapshot.catalogues.of(&template.pool.class);
     for sold in listed.types() {
-        let mut needed = group.spec.requests.clone();
-        needed.add(&daemons.overhead(template, sold).requests);
+        let of_type = daemons.of_type(template, sold);
         for offering in &sold.offerings {
             let price = offering.price.nanos();
             // One rule is the least that is broken, so nothing dearer than such an offering is nearer.
             let beaten = best
                 .as_ref()
                 .is_some_and(|(count, least, _)| *count == 1 && *least <= price);
-            if beaten
-                || !serves(provider, group, level, sold, offering)
-                || !holds(&sold.allocatable(offering), &needed)
-            {
+            if beaten || !serves(provider, group, level, sold, offering) {
+                continue;
+            }
+            let own = offering.node_requirements(provider);
+            let mut needed = group.spec.requests.clone();
+            needed.add(&daemons.overhead(&of_type, &own).requests);
+            if !holds(&sold.allocatable(offering), &needed) {
                 continue;
             }
             let broken = broken(provider, template, sold, offering);

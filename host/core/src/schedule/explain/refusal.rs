@@ -1,7 +1,7 @@
 //! Reasons why a pod found no place: per pool, how many offerings each rule refused, and the nearest thing that would have worked.
 //!
 //! Every offering of a pool is counted once, at the first rule that refuses it, in the order resources, labels, volumes,
-//! ports, minimum values. What no rule refuses was lost to limits, reservations, spread or affinity.
+//! ports, attach slots, minimum values. What no rule refuses was lost to limits, reservations, spread or affinity.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,8 @@ use crate::model::{PodVolume, first_untolerated};
 use crate::plan::{PoolRefusal, Refusal, RefusedOfferings, Unplaced};
 use crate::requirement::{Incompatible, Operator, Requirement, Requirements, Undefined};
 use crate::resources::{ResourceName, Resources};
-use crate::schedule::batch::compile::Compiled;
+use crate::schedule::batch::attach_slots::AttachSlots;
+use crate::schedule::batch::compile::{BatchPod, Compiled};
 use crate::schedule::batch::minimum;
 use crate::schedule::batch::pod_group::{Level, PodGroup};
 use crate::schedule::place::limits::capacity;
@@ -147,6 +148,7 @@ impl<'a, 's> OfferCounts<'a, 's> {
         result.labels();
         result.volumes();
         result.ports();
+        result.slots();
         result.minimum();
         result.rest(prices);
         result
@@ -223,6 +225,24 @@ impl<'a, 's> OfferCounts<'a, 's> {
                 "where a daemon holds a host port that it asks for".to_owned()
             });
         }
+    }
+
+    fn slots(&mut self) {
+        let compiled = self.compiled;
+        let of_group =
+            |pod: &BatchPod| std::ptr::eq(&raw const compiled.groups[pod.group], self.group);
+        let Some(pod) = compiled.pods.iter().position(of_group) else {
+            return;
+        };
+        let taken = compiled.slots.taken(std::iter::once(pod));
+        let guards = &compiled.snapshot.settings.guards;
+        let rows = self.left.iter();
+        let kept = rows.filter(|row| AttachSlots::has(compiled, guards, *row, &taken));
+        let kept: Bits = kept.collect();
+        self.refuse(&kept, || {
+            let asked: i64 = taken.iter().sum();
+            format!("attach fewer volumes than the {asked} that it brings")
+        });
     }
 
     fn minimum(&mut self) {

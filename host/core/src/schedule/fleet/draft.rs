@@ -9,6 +9,7 @@ use super::quotas::lowered_quotas;
 use super::strategies;
 use crate::bits::Bits;
 use crate::plan::{Note, Placement, Target};
+use crate::schedule::batch::attach_slots::AttachSlots;
 use crate::schedule::batch::compile::Compiled;
 use crate::schedule::claims::named::{cheapest, keeps_minimum};
 use crate::schedule::guards::addresses;
@@ -204,6 +205,7 @@ fn in_rounds(
     order: &[usize],
     mut strategy: PackingStrategy,
 ) -> DraftPlan {
+    strategy.slots = AttachSlots::are_counted(guards);
     let mut round = 0;
     loop {
         round += 1;

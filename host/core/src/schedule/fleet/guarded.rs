@@ -14,7 +14,6 @@ use crate::parallel;
 use crate::plan::{Note, Plan};
 use crate::rank::Prices;
 use crate::requirement::Requirement;
-use crate::schedule::batch::attach_slots::AttachSlots;
 use crate::schedule::batch::compile::Compiled;
 use crate::schedule::guards::addresses;
 use crate::schedule::guards::spot_share::{SpotShare, has_own};
@@ -55,7 +54,6 @@ pub(crate) fn notes(compiled: &Compiled<'_>, candidate: &DraftPlan) -> Vec<Note>
     }
     let note = |((guard, template), count): ((Guard, usize), usize)| {
         let on = match guard {
-            Guard::AttachSlots => format!("for {count} volume(s)"),
             Guard::FreeAddresses => format!("for {count} address(es)"),
             _ => format!("on {count} new node(s)"),
         };
@@ -96,10 +94,6 @@ fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &DraftPlan) -> Y
         if guarded(template) {
             for guard in broken(compiled, guards, &rows, candidate, node) {
                 *result.entry((guard, template)).or_default() += 1;
-            }
-            let beyond = AttachSlots::beyond(compiled, guards, node.row, &node.attached);
-            if beyond > 0 {
-                *result.entry((Guard::AttachSlots, template)).or_default() += beyond;
             }
         }
     }

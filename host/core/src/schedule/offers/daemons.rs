@@ -1,14 +1,15 @@
 //! Resources that daemons take of a node before any pod comes.
 //!
-//! On a new node a daemon counts when it tolerates the pool's taints and its selector agrees with the pool and the type;
-//! the pool's own requirements decide, not what pods narrow them to, so a daemon of zone a is charged to a type sold there
-//! even if the node ends in zone b. On a node there is, a daemon counts less what of it runs there already.
+//! On a new node a daemon counts when it tolerates the pool's taints and its selector agrees with the pool, the type and the
+//! offering: a daemon of zone a takes nothing of a node in zone b. On a node there is, a daemon counts less what of it runs there
+//! already.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::templates::Template;
 use crate::catalogue::{Catalogues, InstanceType};
+use crate::labels::LabelKey;
 use crate::model::{DaemonSet, Effect, HostPort, OwnerKind, PodSpec, Taint, first_untolerated};
 use crate::requirement::{Requirements, Undefined};
 use crate::resources::Resources;
@@ -35,8 +36,12 @@ pub(crate) struct Daemons<'a> {
     known: BTreeMap<Vec<usize>, Arc<Overhead>>,
 }
 
+/// Daemons that pool and type let run on a node: positions among those that tolerate the pool's taints, each with the alternatives of
+/// which its offering has to meet one; none where any offering will do.
+pub(crate) struct DaemonsOfType(Vec<(usize, Vec<Requirements>)>);
+
 impl<'a> Daemons<'a> {
-    /// The daemons that tolerate a template's taints and agree with its requirements at all.
+    /// The daemons that tolerate a template's taints.
     pub(crate) fn of(snapshot: &'a Snapshot, template: &Template) -> Self {
         let hard: Vec<Taint> = template
             .taints()
@@ -55,34 +60,55 @@ impl<'a> Daemons<'a> {
         }
     }
 
-    /// Resources and addresses that daemons take of a new node of this type; equal answers are shared.
-    pub(crate) fn overhead(
-        &mut self,
+    /// The daemons that may run on nodes of a type, as far as pool and type decide.
+    pub(crate) fn of_type(
+        &self,
         template: &Template,
         instance_type: &InstanceType,
-    ) -> Arc<Overhead> {
-        let well_known = |key: &crate::labels::LabelKey| self.catalogues.is_well_known(key);
-        let runs = |set: &DaemonSet| {
-            strict_terms(&set.pod).any(|strict| {
-                let allowed = || {
-                    let pool = &template.requirements;
-                    pool.accepts(&strict, Undefined::Allowed(&well_known))
-                        .is_ok()
-                        && instance_type
-                            .requirements
-                            .accepts(&strict, Undefined::Ignored)
-                            .is_ok()
-                        && is_sold_for(self.catalogues, instance_type, &strict)
-                };
-                strict.is_empty() || allowed()
-            })
+    ) -> DaemonsOfType {
+        let well_known = |key: &LabelKey| self.catalogues.is_well_known(key);
+        let agrees = |strict: &Requirements| {
+            let pool = &template.requirements;
+            let of_type = &instance_type.requirements;
+            pool.accepts(strict, Undefined::Allowed(&well_known))
+                .is_ok()
+                && of_type.accepts(strict, Undefined::Ignored).is_ok()
         };
-        let running: Vec<usize> = self
-            .tolerating
+        let of_offering = |strict: Requirements| -> Requirements {
+            let asked = strict.iter();
+            asked
+                .filter(|asked| self.catalogues.is_of_offerings(asked.key()))
+                .cloned()
+                .collect()
+        };
+        let sets = self.tolerating.iter().enumerate();
+        let running = sets.filter_map(|(at, (_, set))| {
+            let terms: Vec<Requirements> = strict_terms(&set.pod)
+                .filter(agrees)
+                .map(of_offering)
+                .collect();
+            let anywhere = terms.iter().any(Requirements::is_empty);
+            match terms {
+                none if none.is_empty() => None,
+                _ if anywhere => Some((at, Vec::new())),
+                some => Some((at, some)),
+            }
+        });
+        DaemonsOfType(running.collect())
+    }
+
+    /// What daemons take of a new node of an offering with these labels; equal answers are shared.
+    pub(crate) fn overhead(
+        &mut self,
+        of_type: &DaemonsOfType,
+        offering: &Requirements,
+    ) -> Arc<Overhead> {
+        let meets = |term: &Requirements| offering.accepts(term, Undefined::Ignored).is_ok();
+        let running: Vec<usize> = of_type
+            .0
             .iter()
-            .enumerate()
-            .filter(|(_, (_, set))| runs(set))
-            .map(|(at, _)| at)
+            .filter(|(_, terms)| terms.is_empty() || terms.iter().any(meets))
+            .map(|(at, _)| *at)
             .collect();
         if let Some(overhead) = self.known.get(&running) {
             return Arc::clone(overhead);
@@ -101,21 +127,6 @@ impl<'a> Daemons<'a> {
     }
 }
 
-/// `true` if any offering of a type agrees with requirements on zone and capacity type.
-fn is_sold_for(
-    catalogues: &Catalogues,
-    instance_type: &InstanceType,
-    strict: &Requirements,
-) -> bool {
-    instance_type.offerings.is_empty()
-        || instance_type.offerings.iter().any(|offering| {
-            offering
-                .node_requirements(catalogues.provider())
-                .accepts(strict, Undefined::Ignored)
-                .is_ok()
-        })
-}
-
 /// A pod's hard requirements, one set per alternative of its required node affinity.
 fn strict_terms(pod: &PodSpec) -> impl Iterator<Item = Requirements> + '_ {
     let without_terms = pod
@@ -131,9 +142,9 @@ fn strict_terms(pod: &PodSpec) -> impl Iterator<Item = Requirements> + '_ {
 
 /// `true` if a node there is waits for a daemon of a set or has one: by its taints and labels it belongs there.
 fn belongs(set: &DaemonSet, taints: &[Taint], labels: &Requirements) -> bool {
-    let strict = strict_terms(&set.pod).next().unwrap_or_default();
+    let meets = |strict: Requirements| labels.accepts(&strict, Undefined::Refused).is_ok();
     first_untolerated(taints, &set.pod.tolerations).is_none()
-        && labels.accepts(&strict, Undefined::Refused).is_ok()
+        && strict_terms(&set.pod).any(meets)
         && !set.pod.dynamic_resources
 }
 

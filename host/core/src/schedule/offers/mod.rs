@@ -198,20 +198,25 @@ impl PoolOffers {
         let mut offers = Vec::new();
         let types = template.catalogue.types().iter().enumerate();
         for (at, sold) in types.filter(|(_, sold)| all_agree(template, &sold.requirements)) {
-            let overhead = daemons.overhead(template, sold);
+            let of_type = daemons.of_type(template, sold);
             for (offering_at, offering) in sold.offerings.iter().enumerate() {
                 let own = offering.node_requirements(template.catalogue.provider());
                 let reserved = offering.reservation.is_some();
                 let sellable = offering.available
                     && (!reserved || snapshot.settings.reserved_capacity)
                     && all_agree(template, &own);
-                let room = sellable.then(|| room(sold, offering, &overhead)).flatten();
-                let Some(room) = room else { continue };
+                if !sellable {
+                    continue;
+                }
+                let overhead = daemons.overhead(&of_type, &own);
+                let Some(room) = room(sold, offering, &overhead) else {
+                    continue;
+                };
                 let next = numbers.len();
                 offers.push(Offer {
                     instance_type: at,
                     offering: offering_at,
-                    overhead: Arc::clone(&overhead),
+                    overhead,
                     room,
                     own: *numbers.entry(own).or_insert(next),
                 });

@@ -154,11 +154,15 @@ impl Placer<'_, '_> {
             {
                 continue;
             }
+            // Pods of one fit may have different volumes.
             refused = BinRefusal::ForNow;
+            let Some(both) = self.with_slots(seeker.pod, Some(bin), both) else {
+                continue;
+            };
             if !self.may_pay(seeker, both) {
                 continue;
             }
-            let used = sum(used, &group.request);
+            let used = sum(&self.bins[bin].used, &group.request);
             let asked = dependents.with_follower(seeker.number, &used);
             let followed = dependents.is_followed(seeker.number);
             if followed && !self.sets.has_room(self.compiled, both, &asked) {
@@ -178,6 +182,7 @@ impl Placer<'_, '_> {
                 self.bins[bin]
                     .ports
                     .extend(group.spec.host_ports.iter().cloned());
+                self.attach(seeker.pod, bin);
                 return Ok(());
             }
         }

@@ -285,14 +285,9 @@ impl Placer<'_, '_> {
     }
 
     fn can_attach(&self, pod: usize, group: &PodGroup, row: usize) -> bool {
-        let snapshot = self.compiled.snapshot;
-        let Some(attached) = self.nodes.attached.get(&row) else {
-            return true;
-        };
-        let node = snapshot.nodes[row].node.as_ref();
-        let limits = node.and_then(|node| snapshot.volumes.nodes.get(&node.name));
+        let attached = self.nodes.attached.get(&row);
         group.spec.volumes.is_empty()
-            || limits.is_none_or(|limits| attached.admits(&self.claims_of(pod), limits))
+            || attached.is_none_or(|attached| attached.admits(&self.claims_of(pod)))
     }
 
     /// Claims of a pod of the batch, by driver.

@@ -14,9 +14,10 @@ pub(crate) mod limits;
 pub(crate) mod new_node;
 pub(crate) mod strategy;
 use std::cell::Cell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::batch::alike::Like;
+use super::batch::attach_slots::AttachSlot;
 use super::batch::compile::Compiled;
 use super::batch::memo::Memo;
 use super::batch::minimum::{self, Minimum};
@@ -33,11 +34,13 @@ mod bins;
 mod existing;
 mod pin;
 mod scored;
+mod slots;
 mod undo;
 
 use bins::OpenBins;
 use existing::ExistingNodes;
 use pin::{Guest, MOST_TRIES};
+use slots::RowsWithSlots;
 
 /// Pools that are tried together for a new node.
 #[derive(Clone, Debug)]
@@ -81,6 +84,8 @@ pub(crate) struct Bin {
     pub(crate) steps: Vec<usize>,
     /// Ports its pods take.
     pub(crate) ports: Vec<HostPort>,
+    /// Volumes its pods use, as far as any type limits their driver.
+    pub(crate) claims: BTreeSet<AttachSlot>,
     /// How many values its claim must leave to choose from.
     pub(crate) minimum: Minimum,
     /// The tier it was made in.
@@ -149,6 +154,7 @@ pub(crate) struct Placer<'c, 's> {
     /// By key and domain, the rows there; those that lie in no domain come last.
     domains: Vec<Vec<Option<SetId>>>,
     limits: limits::Limits,
+    rows_with_slots: RowsWithSlots,
     /// Addresses left in zones that are short of them.
     free_addresses: FreeAddresses,
     /// Bins before this one are closed to everybody.
@@ -190,6 +196,7 @@ impl<'c, 's> Placer<'c, 's> {
             bases: vec![Memo::default(); compiled.alike.fits()],
             domains,
             limits: limits::Limits::new(compiled),
+            rows_with_slots: RowsWithSlots::default(),
             free_addresses: FreeAddresses::new(compiled, &strategy.budget),
             first_bin: 0,
             most_bins: usize::MAX,
@@ -348,6 +355,7 @@ impl<'c, 's> Placer<'c, 's> {
             for alternative in 0..group.alternatives.len() {
                 let Some(base) = self
                     .base(seeker, alternative, tier)
+                    .and_then(|base| self.with_slots(seeker.pod, None, base))
                     .and_then(|base| self.within_limits(tier, base))
                 else {
                     continue;
@@ -366,7 +374,9 @@ impl<'c, 's> Placer<'c, 's> {
                     parts.find_map(|part| self.pin_new(seeker, part, &asked))
                 };
                 if let Some((rows, minimum)) = found {
-                    return Some(Where::Bin(self.add_bin(group, tier, rows, minimum)));
+                    let bin = self.add_bin(group, tier, rows, minimum);
+                    self.attach(seeker.pod, bin);
+                    return Some(Where::Bin(bin));
                 }
             }
         }
@@ -411,6 +421,7 @@ impl<'c, 's> Placer<'c, 's> {
             used: group.request.clone(),
             steps: Vec::new(),
             ports: group.spec.host_ports.clone(),
+            claims: BTreeSet::new(),
             minimum,
             tier,
         });

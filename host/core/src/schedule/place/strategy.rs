@@ -22,6 +22,8 @@ pub(crate) struct PackingStrategy {
     pub(crate) dependents: Dependents,
     /// Counted work of the packer once pods are placed.
     pub(crate) effort: u32,
+    /// `true` if a node takes no more volumes than some row that it may become attaches.
+    pub(crate) slots: bool,
     /// Bounds on where pods may go, where zones were found short of addresses.
     pub(crate) budget: AddressBudget,
 }

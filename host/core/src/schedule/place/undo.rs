@@ -4,6 +4,7 @@
 //! closed, so that all others only fill up, as everywhere in placing. Nodes that a kept simulation has opened stay closed to later
 //! ones: what they hold is promised to a claim.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::limits::Limits;
@@ -51,6 +52,7 @@ impl Placer<'_, '_> {
             used: vec![0; self.compiled.axes.len()].into(),
             steps: Vec::new(),
             ports: Vec::new(),
+            claims: BTreeSet::new(),
             minimum: Minimum::new(),
             tier,
         });

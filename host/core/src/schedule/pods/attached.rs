@@ -1,4 +1,5 @@
-//! Volumes on a node there is, against what its CSI drivers attach.
+//! Volumes on a node there is, against what its CSI drivers attach. While a driver has not said so itself, on a node that is being
+//! launched or has just joined, its type's limits count.
 //!
 //! A volume that pods of the node use takes a slot, once for all of them; so does one that is still attached though no pod there
 //! uses it any more. A pod whose volume is one of these takes a second slot for it, as the scheduler counts. Only drivers of
@@ -9,12 +10,18 @@ use std::sync::Arc;
 
 use super::volumes::{self, ClaimsByDriver};
 use crate::ids::{NodeName, ObjectName};
-use crate::model::{CsiNode, Pod, VolumeKind};
-use crate::snapshot::Snapshot;
+use crate::labels;
+use crate::model::{Pod, VolumeKind};
+use crate::snapshot::{Snapshot, StateNode};
+
+/// The most volumes by driver.
+type Limits = BTreeMap<Arc<str>, u32>;
 
 /// Volumes on one node, by driver and by the claims that they are bound to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AttachedVolumes {
+    /// What its drivers attach.
+    limits: Arc<Limits>,
     /// Those of its pods.
     used: ClaimsByDriver,
     /// Those that are attached.
@@ -22,20 +29,26 @@ pub(crate) struct AttachedVolumes {
 }
 
 impl AttachedVolumes {
-    /// Volumes of a node with these pods; `attached` are those that VolumeAttachments name.
+    /// Volumes of a node with these pods; `attached` are those that VolumeAttachments name. `None` where no driver has a limit.
     pub(crate) fn of<'p>(
         snapshot: &Snapshot,
+        node: &StateNode,
         pods: impl Iterator<Item = &'p Arc<Pod>>,
         attached: Option<&ClaimsByDriver>,
-    ) -> Self {
+    ) -> Option<Self> {
+        let limits = limits_of(snapshot, node);
+        if limits.is_empty() {
+            return None;
+        }
         let mut result = Self {
+            limits: Arc::new(limits),
             used: ClaimsByDriver::new(),
             attached: attached.cloned().unwrap_or_default(),
         };
         for pod in pods.filter(|pod| !pod.spec.volumes.is_empty()) {
             result.take(volumes::attached(pod, &snapshot.volumes));
         }
-        result
+        Some(result)
     }
 
     /// Takes in the volumes of a pod.
@@ -45,10 +58,10 @@ impl AttachedVolumes {
         }
     }
 
-    /// `true` if drivers with these limits attach the volumes of one more pod.
-    pub(crate) fn admits(&self, wanted: &ClaimsByDriver, limits: &CsiNode) -> bool {
+    /// `true` if the drivers attach the volumes of one more pod.
+    pub(crate) fn admits(&self, wanted: &ClaimsByDriver) -> bool {
         wanted.iter().all(|(driver, claims)| {
-            let Some(limit) = limits.limits.get(driver) else {
+            let Some(limit) = self.limits.get(driver) else {
                 return true;
             };
             let used = self.used.get(driver);
@@ -60,6 +73,26 @@ impl AttachedVolumes {
             more == 0 || taken + more <= usize::try_from(*limit).unwrap_or(usize::MAX)
         })
     }
+}
+
+/// What the drivers of a node attach.
+fn limits_of(snapshot: &Snapshot, node: &StateNode) -> Limits {
+    let joined = node.node.as_ref();
+    let told = joined.and_then(|joined| snapshot.volumes.nodes.get(&joined.name));
+    let expected = || {
+        let claim = node.claim.as_ref()?;
+        let name = node.labels().get(labels::INSTANCE_TYPE)?;
+        let sold = snapshot.catalogues.of(&claim.class).get(name)?;
+        let is_told = move |driver: &Arc<str>| told.is_some_and(|told| told.has(driver));
+        let limits = sold.attach_limits.iter();
+        let limits = limits.filter(move |(driver, _)| !is_told(driver));
+        Some(limits.map(|(driver, limit)| (Arc::clone(driver), *limit)))
+    };
+    let mut limits: Limits = told.map(|told| told.limits.clone()).unwrap_or_default();
+    if !node.is_initialized() {
+        limits.extend(expected().into_iter().flatten());
+    }
+    limits
 }
 
 /// Volumes that VolumeAttachments name, by node. A volume without a claim stands under its own name, in no namespace.

@@ -39,17 +39,14 @@ impl NodeRoom {
             let pods = bound.iter().map(|pod| &snapshot.pods[*pod]);
             pods.filter(|pod| !pod.is_terminal())
         };
-        let counted = |node: &StateNode| {
-            let name = &node.node.as_ref()?.name;
-            let is_counted = snapshot.volumes.nodes.contains_key(name);
-            is_counted.then(|| AttachedVolumes::of(snapshot, live(), attached.get(name)))
-        };
+        let name = node.node.as_ref().map(|node| &node.name);
+        let attached = name.and_then(|name| attached.get(name));
         Self {
             free: free(snapshot, node, bound),
             ports: live()
                 .flat_map(|pod| pod.spec.host_ports.iter().cloned())
                 .collect(),
-            attached: counted(node),
+            attached: AttachedVolumes::of(snapshot, node, live(), attached),
         }
     }
 }

@@ -11,6 +11,7 @@ use crate::ids::Uid;
 use crate::labels;
 use crate::model::is_fixed;
 use crate::plan::LaunchOption;
+use crate::schedule::batch::attach_slots::AttachSlots;
 use crate::schedule::batch::compile::{Compiled, compile_batch};
 use crate::schedule::fleet::bound::worth_of_groups;
 use crate::schedule::fleet::draft::{closed_tier, open_tier};
@@ -110,7 +111,10 @@ impl<'s> Simulator<'s> {
         closed_to_all.drop_all(&exempt.rows);
         Self {
             tiers: tiers(&compiled, &prices, &closed_to_all),
-            strategy: PackingStrategy::default(),
+            strategy: PackingStrategy {
+                slots: AttachSlots::are_counted(limits),
+                ..PackingStrategy::default()
+            },
             movable,
             may_go,
             waiting: waits,
