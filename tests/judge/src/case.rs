@@ -115,7 +115,7 @@ fn scalar(value: &Value) -> String {
             if text.starts_with(|c: char| c.is_ascii_alphabetic())
                 && text.chars().all(plain)
                 && !matches!(
-                    text.as_str(),
+                    text.to_ascii_lowercase().as_str(),
                     "true" | "false" | "null" | "yes" | "no" | "on" | "off"
                 ) =>
         {

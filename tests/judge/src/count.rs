@@ -116,8 +116,19 @@ impl Ledger {
                 .is_none()
     }
 
-    /// `true` if these purchases of one pool are enough to choose from.
-    pub fn is_choice(&self, pool: &str, purchases: &[&Purchase]) -> bool {
+    /// `true` if these purchases of one pool are enough to choose from, be it within any one zone.
+    pub fn is_choice(&self, pool: &str, purchases: &[&Purchase], one_zone: bool) -> bool {
+        let zones: BTreeSet<&str> = purchases.iter().map(|one| one.zone.as_str()).collect();
+        if !one_zone {
+            return self.has_values(pool, purchases);
+        }
+        zones.into_iter().any(|zone| {
+            let there = purchases.iter().copied().filter(|one| one.zone == zone);
+            self.has_values(pool, &there.collect::<Vec<_>>())
+        })
+    }
+
+    fn has_values(&self, pool: &str, purchases: &[&Purchase]) -> bool {
         let wants = self.wants.get(pool).into_iter().flatten();
         wants.into_iter().all(|(key, least)| {
             let values: BTreeSet<&String> = purchases

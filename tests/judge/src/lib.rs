@@ -19,3 +19,4 @@ pub mod run;
 pub mod scheduler;
 pub mod shrink;
 pub mod verdict;
+pub mod zone_rules;

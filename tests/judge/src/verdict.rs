@@ -12,6 +12,7 @@ use crate::defect::{Defect, Rule};
 use crate::market::{self, Purchase};
 use crate::planned::{Place, Planned, PlannedNode};
 use crate::scheduler::{Fresh, Scheduler, SchedulerError, Verdict};
+use crate::zone_rules::decide_zone;
 
 /// Kinds that the scheduler is handed; others are none of its business.
 const SCHEDULED: [&str; 13] = [
@@ -285,7 +286,8 @@ impl<'t> Trial<'t> {
         }
         let mut told = BTreeSet::new();
         for ((pod, pool), takers) in &takers {
-            if ledger.is_choice(pool, takers) && told.insert(pod) {
+            let one_zone = decide_zone(self.case, pod);
+            if ledger.is_choice(pool, takers, one_zone) && told.insert(pod) {
                 let one = takers[0];
                 let why = asked
                     .iter()

@@ -4,6 +4,7 @@ use plimsoll_oracles::generate::Draw;
 use serde_json::{Value, json};
 
 use super::market::DEVICE;
+use super::standing::default_requests;
 use super::{APPS, CREATED, NAMESPACES, Sketch, rules, storage};
 use crate::feature::Feature;
 
@@ -42,7 +43,7 @@ fn cluster_wide(sketch: &mut Sketch) {
     if sketch.wanted.has(Feature::LimitRanges) {
         sketch.objects.push(json!({
             "apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "defaults", "namespace": "kube-system", "uid": "uid-defaults"},
-            "spec": {"limits": [{"type": "Container", "defaultRequest": {"cpu": "300m", "memory": "256Mi"}, "default": {"cpu": "1", "memory": "1Gi"}}]},
+            "spec": {"limits": [{"type": "Container", "defaultRequest": default_requests(), "default": {"cpu": "1", "memory": "1Gi"}}]},
         }));
         sketch.met.add(Feature::LimitRanges);
     }

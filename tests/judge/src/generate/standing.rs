@@ -95,9 +95,10 @@ fn stand(sketch: &mut Sketch, draw: &mut Draw, bought: &Purchase, at: usize, joi
     let mut free = bought.allocatable.get("cpu").copied().unwrap_or_default();
     for set in sketch.daemons.clone() {
         if runs_on(&set, bought) {
-            let cpu = set.pointer("/spec/template/spec/containers/0/resources/requests/cpu");
+            let pod = daemon_pod(&set, &name);
+            let cpu = pod.pointer("/spec/containers/0/resources/requests/cpu");
             free -= cpu.map_or(0, |cpu| quantity::read("cpu", cpu));
-            sketch.objects.push(daemon_pod(&set, &name));
+            sketch.objects.push(pod);
         }
     }
     for row in 0..draw.below(5) {
@@ -149,6 +150,11 @@ fn runs_on(set: &Value, bought: &Purchase) -> bool {
     tolerates && (zone.is_empty() || zone == bought.zone)
 }
 
+/// What the LimitRange of the daemons' namespace has for containers that do not say.
+pub(super) fn default_requests() -> Value {
+    json!({"cpu": "300m", "memory": "256Mi"})
+}
+
 fn daemon_pod(set: &Value, node: &str) -> Value {
     let set_name = text(set, "/metadata/name");
     let template = &set["spec"]["template"];
@@ -160,6 +166,11 @@ fn daemon_pod(set: &Value, node: &str) -> Value {
             "ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": set_name, "uid": format!("uid-{set_name}"), "controller": true}]},
         "spec": template["spec"],
     });
+    // As the API server has completed it.
+    let container = &mut pod["spec"]["containers"][0];
+    if container.get("resources").is_none() {
+        container["resources"] = json!({"requests": default_requests()});
+    }
     run_on(&mut pod, node);
     pod
 }

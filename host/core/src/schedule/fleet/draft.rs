@@ -6,6 +6,7 @@ use super::address_rounds::within;
 use super::buy::{Purchase, Purchases, buy};
 use super::parts::Part;
 use super::quotas::lowered_quotas;
+use super::second_look::second_look;
 use super::strategies;
 use crate::bits::Bits;
 use crate::plan::{Note, Placement, Target};
@@ -141,7 +142,8 @@ pub(crate) fn by_price(
     part: &Part,
 ) -> DraftPlan {
     let attempt = |budget: &AddressBudget| {
-        let mut result = by_minimum(compiled, prices, guards, part, budget);
+        let first = by_minimum(compiled, prices, guards, part, budget);
+        let mut result = second_look(compiled, prices, guards, part, first);
         spot_share::spread(compiled, prices, guards, &mut result.nodes);
         result.overdrawn = addresses::overdrawn(compiled, guards, &result.nodes);
         result
@@ -377,7 +379,11 @@ fn price_order(compiled: &Compiled<'_>, pods: &[usize]) -> Vec<usize> {
 }
 
 /// Gathers the nodes of a placement, bought or open, and puts the steps in order.
-fn assemble(placer: &Placer<'_, '_>, purchases: &Purchases, open: Vec<NewNode>) -> DraftPlan {
+pub(super) fn assemble(
+    placer: &Placer<'_, '_>,
+    purchases: &Purchases,
+    open: Vec<NewNode>,
+) -> DraftPlan {
     let bought = purchases
         .nodes
         .iter()

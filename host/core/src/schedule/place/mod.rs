@@ -33,6 +33,7 @@ use strategy::{PackingStrategy, QuotaKey};
 mod bins;
 mod existing;
 mod pin;
+mod replay;
 mod scored;
 mod slots;
 mod undo;
@@ -147,6 +148,8 @@ pub(crate) struct Placer<'c, 's> {
     pub(crate) had_choice: bool,
     taken: BTreeMap<QuotaKey, u32>,
     counts: Counts,
+    /// Topology groups that some pod requires, beside those that are no more than wishes.
+    required: Bits,
     nodes: ExistingNodes,
     open: OpenBins,
     /// By fit, then by alternative and tier: rows open to its pods; `None` where they have none.
@@ -191,6 +194,7 @@ impl<'c, 's> Placer<'c, 's> {
             had_choice: false,
             taken: BTreeMap::new(),
             counts: compiled.counts.clone(),
+            required: required_groups(compiled),
             nodes: ExistingNodes::new(compiled),
             open: OpenBins::new(compiled),
             bases: vec![Memo::default(); compiled.alike.fits()],
@@ -473,6 +477,15 @@ impl<'c, 's> Placer<'c, 's> {
             None => Some(set),
         }
     }
+}
+
+/// Topology groups that some pod of the batch, or one that runs, requires.
+fn required_groups(compiled: &Compiled<'_>) -> Bits {
+    let last = compiled.groups.iter().flat_map(PodGroup::last_levels);
+    let owned = last.flat_map(|level| level.owned.iter().copied());
+    let groups = 0..compiled.model.groups.len();
+    let inverse = groups.filter(|group| compiled.model.is_inverse(*group));
+    owned.chain(inverse).collect()
 }
 
 /// The rows of every domain of every key, then those that lie in no domain.

@@ -44,9 +44,46 @@ impl Placer<'_, '_> {
             return self.settle(guest, set, &guest.group.selected);
         };
         let domains = self.domains_for(guest, set, first);
-        domains
+        let pinned = domains
             .into_iter()
-            .find_map(|narrowed| self.pin(guest, narrowed, rest))
+            .find_map(|narrowed| self.pin(guest, narrowed, rest));
+        pinned.or_else(|| {
+            // A pool may want more to choose from than any one domain has. Where no more than wishes count the domains, the node may
+            // lie in each that is open.
+            let open = self.in_any(guest, set, first)?;
+            self.pin(guest, open, rest)
+        })
+    }
+
+    /// Rows of a set in all open domains of a key, and in none where that is open; `None` where one domain has them all, or where
+    /// some pod requires that its domain be known.
+    fn in_any(&mut self, guest: &Guest<'_>, set: SetId, allowed: &Allowed) -> Option<SetId> {
+        let model = &self.compiled.model;
+        let counts = |group: &usize| {
+            model.groups[*group].identity.key == allowed.key && self.required.contains(*group)
+        };
+        let owned = &guest.group.levels[guest.level].owned;
+        let mut counting = owned
+            .iter()
+            .chain(&guest.group.selected)
+            .chain(&guest.group.inverse);
+        if counting.any(counts) {
+            return None;
+        }
+        let outside = self.compiled.model.keys[allowed.key].values.len();
+        let outside = (!allowed.required).then_some(outside);
+        let domains = allowed.domains.iter().chain(outside);
+        let parts: Vec<SetId> = domains
+            .filter_map(|domain| self.in_domain(set, allowed.key, domain))
+            .collect();
+        if parts.len() < 2 {
+            return None;
+        }
+        let mut rows = Bits::none(self.compiled.rows.len());
+        parts
+            .iter()
+            .for_each(|part| rows.join(self.sets.bits(*part)));
+        self.sets.intern(rows)
     }
 
     /// Rows of a set in each open domain of a key that has room, best domain first.

@@ -1,0 +1,89 @@
+//! A placement put in place again, with the nodes that were bought for it, so that pods which it left out may be tried beside them.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::{Bin, OpenBins, PlacementStep, Placer, Seeker, Where};
+use crate::bits::Bits;
+use crate::plan::Target;
+use crate::schedule::batch::minimum::Minimum;
+use crate::schedule::place::new_node::NewNode;
+use crate::schedule::topology::Among;
+
+impl Placer<'_, '_> {
+    /// Puts nodes there, each as the one row that it is planned as, and takes every step of a placement again; `false` where one does
+    /// not hold any more. Steps stand at the same positions afterwards.
+    pub(crate) fn replay(
+        &mut self,
+        nodes: &[NewNode],
+        steps: &[PlacementStep],
+        targets: &[Target],
+    ) -> bool {
+        let first = self.bins.len();
+        nodes.iter().all(|node| self.stand_as(node.row).is_some())
+            && steps.iter().zip(targets).all(|(step, target)| {
+                let place = match target {
+                    Target::Existing(row) => Where::Existing(*row),
+                    Target::New(number) => Where::Bin(first + number),
+                };
+                self.step_again(step, place)
+            })
+    }
+
+    /// An empty node of one row.
+    fn stand_as(&mut self, row: usize) -> Option<()> {
+        let mut rows = Bits::none(self.compiled.rows.len());
+        rows.insert(row);
+        let template = self.compiled.rows.rows[row].template;
+        let tier = self.tiers.iter().position(|tier| tier.rows.contains(row))?;
+        self.limits.charge(self.compiled, template, &rows);
+        self.counts.record_daemons(&self.compiled.model, &rows);
+        let rows = self.sets.intern(rows)?;
+        self.bins.push(Bin {
+            rows,
+            used: vec![0; self.compiled.axes.len()].into(),
+            steps: Vec::new(),
+            ports: Vec::new(),
+            claims: BTreeSet::new(),
+            minimum: Minimum::new(),
+            tier,
+        });
+        self.open_up(self.bins.len() - 1);
+        Some(())
+    }
+
+    fn step_again(&mut self, step: &PlacementStep, place: Where) -> bool {
+        let number = self.compiled.pods[step.pod].group;
+        let group = &self.compiled.groups[number];
+        let view = group.view(step.level);
+        [Among::All, Among::New].into_iter().any(|among| {
+            let Some(allowed) = self.counts.allowed(&self.compiled.model, view, among) else {
+                return false;
+            };
+            let seeker = Seeker {
+                pod: step.pod,
+                group,
+                number,
+                level: step.level,
+                like: self.compiled.alike.like(number, step.level),
+                allowed: &allowed,
+            };
+            match place {
+                Where::Existing(row) => self.take_existing(step.pod, group, row),
+                Where::Bin(bin) if self.join(&seeker, bin).is_err() => return false,
+                Where::Bin(_) => {}
+            }
+            self.commit(&seeker, place);
+            true
+        })
+    }
+
+    /// Tries pods beside all that is there, on nodes that exist and on more new ones of some tiers; nodes that are there already take no
+    /// more of them.
+    pub(crate) fn try_beside(&mut self, pods: &[usize], tiers: Range<usize>) {
+        self.first_bin = self.bins.len();
+        self.open = OpenBins::new(self.compiled);
+        self.active = tiers;
+        self.run(pods.iter().copied());
+    }
+}
