@@ -15,7 +15,17 @@ use crate::schedule::place::strategy::PackingStrategy;
 use crate::schedule::place::{Placer, Tier};
 use crate::schedule::prices::RowPrices;
 use crate::schedule::prices::supplies::Supplies;
+use crate::schedule::topology::PresentDomains;
 use crate::snapshot::Guards;
+
+/// Domains that spreads look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Domains {
+    /// All in which their pods can be given a node.
+    ToBeHad,
+    /// Those in which there is a node, or is one planned.
+    Present,
+}
 
 /// The plan with those of its left-out pods that find a place beside it, in pools packed by price; the plan itself where none does.
 pub(super) fn second_look(
@@ -25,15 +35,38 @@ pub(super) fn second_look(
     part: &Part,
     plan: DraftPlan,
 ) -> DraftPlan {
+    let looks = [Domains::ToBeHad, Domains::Present];
+    looks.into_iter().fold(plan, |plan, domains| {
+        look(compiled, prices, guards, part, plan, domains)
+    })
+}
+
+fn look(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    guards: &Guards,
+    part: &Part,
+    plan: DraftPlan,
+    domains: Domains,
+) -> DraftPlan {
     if plan.failed.is_empty() {
         return plan;
     }
-    let tiers = tiers(compiled, prices, guards, part);
+    let planned: Vec<usize> = plan.nodes.iter().map(|node| node.row).collect();
+    let present = PresentDomains::of(&compiled.model, &planned);
+    let mut closed = guards::guard_excluded(compiled, guards);
+    if domains == Domains::Present {
+        closed.join(&present.more(&compiled.model, compiled.rows.len()));
+    }
+    let tiers = tiers(compiled, prices, &closed, part);
     let strategy = PackingStrategy {
         slots: AttachSlots::are_counted(guards),
         ..PackingStrategy::default()
     };
     let mut placer = Placer::new(compiled, &tiers, &prices.planned, &strategy);
+    if domains == Domains::Present {
+        placer.look_at(present);
+    }
     let again = placer.replay(&plan.nodes, &plan.steps, &plan.targets);
     let (steps, bins) = (placer.steps.len(), placer.bins.len());
     if again {
@@ -67,9 +100,8 @@ pub(super) fn second_look(
     }
 }
 
-/// Every pool as it is, for nodes that are planned, then those in which more may be opened: without what guards keep from being bought.
-fn tiers(compiled: &Compiled<'_>, prices: &RowPrices, guards: &Guards, part: &Part) -> Vec<Tier> {
-    let excluded = guards::guard_excluded(compiled, guards);
+/// Every pool as it is, for nodes that are planned, then those in which more may be opened, without rows that are closed.
+fn tiers(compiled: &Compiled<'_>, prices: &RowPrices, closed: &Bits, part: &Part) -> Vec<Tier> {
     let all = part.templates.iter();
     let all: Vec<Tier> = all
         .map(|template| open_tier(compiled, prices, *template))
@@ -79,7 +111,7 @@ fn tiers(compiled: &Compiled<'_>, prices: &RowPrices, guards: &Guards, part: &Pa
         if compiled.templates[*template].is_compatible() {
             tier.rows = Bits::none(compiled.rows.len());
         } else {
-            tier.rows.drop_all(&excluded);
+            tier.rows.drop_all(closed);
         }
         tier
     });

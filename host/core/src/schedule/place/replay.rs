@@ -8,9 +8,14 @@ use crate::bits::Bits;
 use crate::plan::Target;
 use crate::schedule::batch::minimum::Minimum;
 use crate::schedule::place::new_node::NewNode;
-use crate::schedule::topology::Among;
+use crate::schedule::topology::{Among, PresentDomains};
 
 impl Placer<'_, '_> {
+    /// Has spreads look at these domains alone.
+    pub(crate) fn look_at(&mut self, present: PresentDomains) {
+        self.counts.look_at(present);
+    }
+
     /// Puts nodes there, each as the one row that it is planned as, and takes every step of a placement again; `false` where one does
     /// not hold any more. Steps stand at the same positions afterwards.
     pub(crate) fn replay(
@@ -20,7 +25,7 @@ impl Placer<'_, '_> {
         targets: &[Target],
     ) -> bool {
         let first = self.bins.len();
-        nodes.iter().all(|node| self.stand_as(node.row).is_some())
+        nodes.iter().all(|node| self.stand_as(node).is_some())
             && steps.iter().zip(targets).all(|(step, target)| {
                 let place = match target {
                     Target::Existing(row) => Where::Existing(*row),
@@ -30,13 +35,15 @@ impl Placer<'_, '_> {
             })
     }
 
-    /// An empty node of one row.
-    fn stand_as(&mut self, row: usize) -> Option<()> {
+    /// A node as it is planned, still empty. One that is packed as the incumbent does may be launched as any of its rows.
+    fn stand_as(&mut self, node: &NewNode) -> Option<()> {
+        let row = node.row;
         let mut rows = Bits::none(self.compiled.rows.len());
         rows.insert(row);
         let template = self.compiled.rows.rows[row].template;
         let tier = self.tiers.iter().position(|tier| tier.rows.contains(row))?;
-        self.limits.charge(self.compiled, template, &rows);
+        let charged = if node.compatible { &node.rows } else { &rows };
+        self.limits.charge(self.compiled, template, charged);
         self.counts.record_daemons(&self.compiled.model, &rows);
         let rows = self.sets.intern(rows)?;
         self.bins.push(Bin {

@@ -41,10 +41,16 @@ impl NodeRoom {
         };
         let name = node.node.as_ref().map(|node| &node.name);
         let attached = name.and_then(|name| attached.get(name));
+        let sets = snapshot.daemon_sets.iter();
+        let to_come = sets.filter(|set| {
+            !set.pod.host_ports.is_empty() && daemons::is_to_come(snapshot, node, set, bound)
+        });
         Self {
             free: free(snapshot, node, bound),
             ports: live()
-                .flat_map(|pod| pod.spec.host_ports.iter().cloned())
+                .map(|pod| &pod.spec)
+                .chain(to_come.map(|set| &set.pod))
+                .flat_map(|spec| spec.host_ports.iter().cloned())
                 .collect(),
             attached: AttachedVolumes::of(snapshot, node, live(), attached),
         }
