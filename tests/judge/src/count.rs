@@ -116,7 +116,8 @@ impl Ledger {
                 .is_none()
     }
 
-    /// `true` if these purchases of one pool are enough to choose from, be it within any one zone.
+    /// `true` if these purchases of one pool are enough to choose from, be it within any one zone. A claim draws on a reservation or
+    /// does not, so its choice is of the one kind or of the other.
     pub fn is_choice(&self, pool: &str, purchases: &[&Purchase], one_zone: bool) -> bool {
         let zones: BTreeSet<&str> = purchases.iter().map(|one| one.zone.as_str()).collect();
         if !one_zone {
@@ -129,13 +130,17 @@ impl Ledger {
     }
 
     fn has_values(&self, pool: &str, purchases: &[&Purchase]) -> bool {
-        let wants = self.wants.get(pool).into_iter().flatten();
-        wants.into_iter().all(|(key, least)| {
-            let values: BTreeSet<&String> = purchases
+        let wants = self.wants.get(pool).map_or(&[][..], Vec::as_slice);
+        [true, false].into_iter().any(|reserved| {
+            let of_kind = purchases
                 .iter()
-                .filter_map(|one| one.labels.get(key))
-                .collect();
-            values.len() >= *least
+                .filter(|one| one.reservation.is_some() == reserved);
+            let of_kind: Vec<&&Purchase> = of_kind.collect();
+            !of_kind.is_empty()
+                && wants.iter().all(|(key, least)| {
+                    let values = of_kind.iter().filter_map(|one| one.labels.get(key));
+                    values.collect::<BTreeSet<_>>().len() >= *least
+                })
         })
     }
 

@@ -1,6 +1,6 @@
 //! `plimsoll-judge [COUNT [SEED [MINOR [all]]]]`: judges plans of so many random clusters, on every core, and prints what was met.
 //!
-//! With `all`, features are drawn as well of which a fault is known to be open.
+//! With `all`, rules of which a fault is known to be open are judged like the others.
 
 #![expect(clippy::print_stdout, reason = "the figures are what it is for")]
 #![expect(
@@ -17,10 +17,9 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, anyhow, bail};
 use plimsoll_judge::case::Case;
 use plimsoll_judge::defect::Defect;
-use plimsoll_judge::feature::Features;
 use plimsoll_judge::mutation::Mutation;
 use plimsoll_judge::planned::planned;
-use plimsoll_judge::run::{Tally, examine, of_case, smallest, sound};
+use plimsoll_judge::run::{OpenRules, Tally, examine, of_case, smallest};
 use plimsoll_judge::scheduler::{Minor, Scheduler};
 use plimsoll_judge::verdict::Binding;
 
@@ -43,10 +42,10 @@ fn main() -> Result<()> {
         Some("1.37") => Minor::V1_37,
         Some(other) => bail!("there is no scheduler of Kubernetes {other}; expected 1.36 or 1.37"),
     };
-    let drawn = match arguments.get(3).map(String::as_str) {
-        None => sound(),
-        Some("all") => Features::all(),
-        Some(other) => bail!("{other:?} is no choice of features; expected `all` or nothing"),
+    let open = match arguments.get(3).map(String::as_str) {
+        None => OpenRules::Counted,
+        Some("all") => OpenRules::Judged,
+        Some(other) => bail!("{other:?} is no choice of rules; expected `all` or nothing"),
     };
     let version = Scheduler::start(minor)?.version()?;
     println!("{count} clusters from seed {seed}, scheduler {version}");
@@ -54,9 +53,9 @@ fn main() -> Result<()> {
         seed,
         count,
         minor,
-        drawn,
+        open,
         next: AtomicU64::new(0),
-        told: Mutex::new((Tally::of(drawn), 0)),
+        told: Mutex::new((Tally::default(), 0)),
         began: Instant::now(),
     };
     let cores = std::thread::available_parallelism()?.get();
@@ -82,7 +81,7 @@ struct Run {
     seed: u64,
     count: u64,
     minor: Minor,
-    drawn: Features,
+    open: OpenRules,
     next: AtomicU64,
     /// Figures so far, and clusters with defects.
     told: Mutex<(Tally, usize)>,
@@ -98,7 +97,7 @@ impl Run {
                 return Ok(());
             }
             let seed = self.seed.wrapping_add(at);
-            let (case, judgement) = examine(seed, self.drawn, Mutation::None, &mut scheduler)
+            let (case, judgement) = examine(seed, Mutation::None, self.open, &mut scheduler)
                 .with_context(|| format!("cluster {seed}"))?;
             if let Some(defect) = judgement.defects.first() {
                 tell(&case, defect, &mut scheduler)?;

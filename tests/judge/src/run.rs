@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::case::Case;
 use crate::defect::{Defect, Rule};
-use crate::feature::{Feature, Features, Met};
+use crate::feature::{Features, Met};
 use crate::generate::cluster;
 use crate::mutation::Mutation;
 use crate::planned::planned;
@@ -15,42 +15,29 @@ use crate::verdict::{Binding, Judgement, judge};
 /// One cluster of so many is let loose on the scheduler.
 const BOUND_SHARE: u64 = 20;
 
-/// Features whose rules the planner is known to break, with the fault that is open; the full draw leaves them out until it is mended.
-pub const OPEN: &[(Feature, &str)] = &[
-    (
-        Feature::DaemonPorts,
-        "ports of a daemon are held in zones where it does not run",
-    ),
-    (
-        Feature::RulesOnDaemons,
-        "a daemon that runs in one zone counts on nodes of every zone",
-    ),
-    (
-        Feature::AttachLimits,
-        "a claim in flight attaches without limit",
-    ),
-    (
-        Feature::Limits,
-        "limits are booked higher than what is launched",
-    ),
-];
-
-/// Rules that plans are known to break; a run of sound features counts them and does not fail for them.
-pub const OPEN_RULES: &[(Rule, &str)] = &[
+/// Rules that plans are known to break now and then, with the fault that is open; a run counts them and does not fail for them.
+pub const OPEN: &[(Rule, &str)] = &[
     (
         Rule::Binding,
         "nominated pods under a hard spread refuse each other, bind elsewhere and leave others no room",
     ),
     (
         Rule::Refusal,
-        "pods are refused that a new node takes once the others of the plan are placed",
+        "a pod that others follow is refused where not all of them find room beside it",
+    ),
+    (
+        Rule::Room,
+        "spread over hosts counts a host that no pool can make",
     ),
 ];
 
-/// The features without those of open faults.
-pub fn sound() -> Features {
-    OPEN.iter()
-        .fold(Features::all(), |all, (feature, _)| all.without(*feature))
+/// What a run does with defects of rules in [`OPEN`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenRules {
+    /// They are no more than counted.
+    Counted,
+    /// They are defects like all others.
+    Judged,
 }
 
 /// Figures of a run.
@@ -70,21 +57,11 @@ pub struct Tally {
     pub unnominated: (usize, usize),
     /// Clusters by feature and by pair of features.
     pub met: Met,
-    /// What was drawn from.
-    drawn: Features,
     /// Numbers of waiting pods, of pools and of offerings of each cluster.
     sizes: [Vec<usize>; 3],
 }
 
 impl Tally {
-    /// No cluster yet, of those drawn from these features.
-    pub fn of(drawn: Features) -> Self {
-        Self {
-            drawn,
-            ..Self::default()
-        }
-    }
-
     /// Counts a cluster with what was said of it.
     pub fn count(&mut self, case: &Case, judgement: &Judgement) {
         self.clusters += 1;
@@ -134,18 +111,15 @@ impl fmt::Display for Tally {
         )?;
         let (loose, bound) = self.unnominated;
         writeln!(f, "without nominations {bound} of {loose} pods bind")?;
-        for feature in self.drawn.iter() {
+        for feature in Features::all().iter() {
             writeln!(f, "{:7}  {feature}", self.met.both(feature, feature))?;
         }
-        if let Some((one, other, times)) = self.met.rarest(self.drawn) {
+        if let Some((one, other, times)) = self.met.rarest(Features::all()) {
             writeln!(f, "rarest pair: {one} with {other}, {times} times")?;
         }
         writeln!(f, "{} defects of rules with open faults:", self.open)?;
-        for (rule, fault) in OPEN_RULES {
+        for (rule, fault) in OPEN {
             writeln!(f, "  {rule:?}: {fault}")?;
-        }
-        for (feature, fault) in OPEN.iter().filter(|(feature, _)| !self.drawn.has(*feature)) {
-            writeln!(f, "not drawn: {feature}: {fault}")?;
         }
         Ok(())
     }
@@ -154,19 +128,19 @@ impl fmt::Display for Tally {
 /// Draws the cluster of a seed and judges its plan, made of the manifests as the mutation leaves them.
 pub fn examine(
     seed: u64,
-    drawn: Features,
     mutation: Mutation,
+    open: OpenRules,
     scheduler: &mut Scheduler,
 ) -> Result<(Case, Judgement), SchedulerError> {
-    let case = cluster(seed, drawn);
+    let case = cluster(seed, Features::all());
     let binding = if seed.is_multiple_of(BOUND_SHARE) {
         Binding::Tried
     } else {
         Binding::Left
     };
     let mut judgement = of_case(&case, mutation, scheduler, binding)?;
-    if drawn == sound() {
-        let is_open = |defect: &mut Defect| OPEN_RULES.iter().any(|(rule, _)| defect.rule == *rule);
+    if open == OpenRules::Counted {
+        let is_open = |defect: &mut Defect| OPEN.iter().any(|(rule, _)| defect.rule == *rule);
         judgement.open = judgement.defects.extract_if(.., is_open).count();
     }
     Ok((case, judgement))
