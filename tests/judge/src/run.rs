@@ -23,7 +23,7 @@ pub const OPEN: &[(Rule, &str)] = &[
     ),
     (
         Rule::Refusal,
-        "a pod that others follow is refused where not all of them find room beside it",
+        "spread counts domains in which no node comes to be; a pod that others follow is refused where not all of them find room beside it",
     ),
     (
         Rule::Room,

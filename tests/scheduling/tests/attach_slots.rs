@@ -1,11 +1,11 @@
 //! Volumes planned on a new node: a guard of pools packed by price.
 
-use plimsoll_core::model::PackingMode;
-use plimsoll_core::plan::Plan;
+use plimsoll_core::model::{ClaimPhase, PackingMode};
+use plimsoll_core::plan::{Plan, Target};
 use plimsoll_core::schedule::{guard_costs, prepare};
 use plimsoll_core::snapshot::Guard;
 use plimsoll_oracles::fixture::*;
-use plimsoll_scheduling_tests::{Outcome, check};
+use plimsoll_scheduling_tests::{Outcome, Run, check};
 
 const EBS: &str = "ebs.csi.aws.com";
 
@@ -122,24 +122,43 @@ fn volumes_of_other_drivers_take_no_slot() {
 }
 
 #[test]
-fn pod_with_more_volumes_than_anything_attaches_gets_a_node_and_the_plan_says_so() {
+fn pod_with_more_volumes_than_anything_attaches_waits_and_is_told_why() {
     let outcome = check(pods_with(shop(), 2, 12));
     let plan = outcome.under(PackingMode::Price).plan();
-    assert_eq!((plan.unplaced.len(), plan.claims.len()), (0, 2));
-    assert_eq!(
-        texts(plan),
-        ["guard on volumes per node yields for 4 volume(s): nothing else would hold their pods"]
+    assert_eq!((plan.unplaced.len(), plan.claims.len()), (2, 0));
+    let told = plan.unplaced[0].reason.to_string();
+    assert!(
+        told.contains("attach fewer volumes than the 12 that it brings"),
+        "{told}"
     );
 }
 
 #[test]
-fn limit_of_a_pool_outweighs_the_guard() {
+fn limit_of_a_pool_puts_no_more_volumes_on_a_node() {
     let one_node = pool("general").limit_cpu(4000);
     let cluster = cluster().pool(one_node).sells(machine("small", 4, 10, 0.2));
     let outcome = check(pods_with(cluster, 25, 1));
-    assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1));
     let plan = outcome.under(PackingMode::Price).plan();
-    assert!(texts(plan)[0].starts_with("guard on volumes per node yields for 15 volume(s)"));
+    assert_eq!((plan.unplaced.len(), plan.claims.len()), (15, 1));
+}
+
+#[test]
+fn node_on_its_way_takes_no_more_volumes_than_its_type_attaches() {
+    let coming = node("coming")
+        .managed("general")
+        .of_type("small")
+        .pods(110)
+        .phase(ClaimPhase::Launched);
+    let outcome = check(pods_with(shop().node(coming), 12, 1));
+    assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1));
+    let on_it = |run: &Run| {
+        let plan = run.plan();
+        let placed = plan.placements.iter();
+        placed
+            .filter(|placed| matches!(placed.target, Target::Existing(_)))
+            .count()
+    };
+    assert_eq!(outcome.agreed(on_it), 10);
 }
 
 #[test]

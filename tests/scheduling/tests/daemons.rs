@@ -186,11 +186,23 @@ fn daemon_counts_only_on_types_it_runs_on() {
 }
 
 #[test]
-fn daemon_of_one_zone_is_charged_to_types_sold_there() {
+fn daemon_of_one_zone_takes_nothing_of_nodes_elsewhere() {
     let daemon = agent().select(ZONE, ZONE_2);
-    assert_eq!(reserved(market().daemon(&daemon)), 1000);
-    let narrowed = bare_market().pool(pool("general").zones(&[ZONE_1]));
-    assert_eq!(reserved(narrowed.daemon(&daemon)), 0);
+    for (zone, taken) in [(ZONE_1, 0), (ZONE_2, 1000)] {
+        let narrowed = bare_market().pool(pool("general").zones(&[zone]));
+        assert_eq!(reserved(narrowed.daemon(&daemon)), taken, "{zone}");
+    }
+}
+
+#[test]
+fn ports_of_a_daemon_of_one_zone_are_free_elsewhere() {
+    let daemon = pod("agent").select(ZONE, ZONE_2).port(8080);
+    let outcome = check(market().daemon(&daemon).pod(web().port(8080)));
+    assert_eq!(outcome.unplaced(), 0);
+    let there = market()
+        .daemon(&daemon)
+        .pod(web().port(8080).select(ZONE, ZONE_2));
+    assert_eq!(check(there).unplaced(), 1);
 }
 
 #[test]

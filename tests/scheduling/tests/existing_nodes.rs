@@ -192,7 +192,8 @@ fn daemon_that_cannot_run_on_a_node_is_reserved_for_on_new_ones_only() {
     let cluster = market().daemon(&daemon).node(node("n1").cpu(1000));
     let outcome = check(cluster.clone().pod(web().cpu(1000)));
     assert_eq!(outcome.place("web").as_deref(), Some("n1"));
-    let outcome = check(cluster.pod(web().cpu(3000)));
+    let on_demand = web().cpu(3000).select(CAPACITY_TYPE, "on-demand");
+    let outcome = check(cluster.pod(on_demand));
     assert_eq!((outcome.unplaced(), outcome.bought()), (0, 1));
     let request = |run: &plimsoll_scheduling_tests::Run| {
         run.plan().claims[0].requests.get(&ResourceName::Cpu)

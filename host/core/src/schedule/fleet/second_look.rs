@@ -15,17 +15,7 @@ use crate::schedule::place::strategy::PackingStrategy;
 use crate::schedule::place::{Placer, Tier};
 use crate::schedule::prices::RowPrices;
 use crate::schedule::prices::supplies::Supplies;
-use crate::schedule::topology::PresentDomains;
 use crate::snapshot::Guards;
-
-/// Domains that spreads look at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Domains {
-    /// All in which their pods can be given a node.
-    ToBeHad,
-    /// Those in which there is a node, or is one planned.
-    Present,
-}
 
 /// The plan with those of its left-out pods that find a place beside it, in pools packed by price; the plan itself where none does.
 pub(super) fn second_look(
@@ -35,38 +25,18 @@ pub(super) fn second_look(
     part: &Part,
     plan: DraftPlan,
 ) -> DraftPlan {
-    let looks = [Domains::ToBeHad, Domains::Present];
-    looks.into_iter().fold(plan, |plan, domains| {
-        look(compiled, prices, guards, part, plan, domains)
-    })
-}
-
-fn look(
-    compiled: &Compiled<'_>,
-    prices: &RowPrices,
-    guards: &Guards,
-    part: &Part,
-    plan: DraftPlan,
-    domains: Domains,
-) -> DraftPlan {
-    if plan.failed.is_empty() {
+    // Room that is only kept is no pod: nobody may come to be near it.
+    let is_spare = |pod: usize| compiled.pods[pod].is_spare;
+    if plan.waiting() == 0 || plan.placed().any(|(pod, _)| is_spare(pod)) {
         return plan;
     }
-    let planned: Vec<usize> = plan.nodes.iter().map(|node| node.row).collect();
-    let present = PresentDomains::of(&compiled.model, &planned);
-    let mut closed = guards::guard_excluded(compiled, guards);
-    if domains == Domains::Present {
-        closed.join(&present.more(&compiled.model, compiled.rows.len()));
-    }
+    let closed = guards::guard_excluded(compiled, guards);
     let tiers = tiers(compiled, prices, &closed, part);
     let strategy = PackingStrategy {
         slots: AttachSlots::are_counted(guards),
         ..PackingStrategy::default()
     };
     let mut placer = Placer::new(compiled, &tiers, &prices.planned, &strategy);
-    if domains == Domains::Present {
-        placer.look_at(present);
-    }
     let again = placer.replay(&plan.nodes, &plan.steps, &plan.targets);
     let (steps, bins) = (placer.steps.len(), placer.bins.len());
     if again {

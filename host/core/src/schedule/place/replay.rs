@@ -8,14 +8,9 @@ use crate::bits::Bits;
 use crate::plan::Target;
 use crate::schedule::batch::minimum::Minimum;
 use crate::schedule::place::new_node::NewNode;
-use crate::schedule::topology::{Among, PresentDomains};
+use crate::schedule::topology::Among;
 
 impl Placer<'_, '_> {
-    /// Has spreads look at these domains alone.
-    pub(crate) fn look_at(&mut self, present: PresentDomains) {
-        self.counts.look_at(present);
-    }
-
     /// Puts nodes there, each as the one row that it is planned as, and takes every step of a placement again; `false` where one does
     /// not hold any more. Steps stand at the same positions afterwards.
     pub(crate) fn replay(

@@ -1,8 +1,6 @@
 //! Counts of pods by topology group and domain, and the domains that they leave open.
 
-use std::sync::Arc;
-
-use super::{NO_DOMAIN, PresentDomains, TopologyGroup, TopologyModel, TopologyRule};
+use super::{NO_DOMAIN, TopologyGroup, TopologyModel, TopologyRule};
 use crate::bits::Bits;
 
 /// Counts per group and domain. Domains of the host-name key are existing nodes by row, then new nodes.
@@ -17,8 +15,6 @@ pub(crate) struct Counts {
     /// Pods counted in all, per group.
     totals: Vec<u64>,
     nodes: usize,
-    /// Domains that spreads look at instead of all that could be had.
-    present: Option<Arc<PresentDomains>>,
     /// Changes since a simulation began; `None` outside one.
     log: Option<Vec<Change>>,
 }
@@ -78,11 +74,6 @@ pub(crate) struct CountedBy<'g> {
 }
 
 impl Counts {
-    /// From now on spreads look at no other domains than these, and those that have a counted pod.
-    pub(crate) fn look_at(&mut self, present: PresentDomains) {
-        self.present = Some(Arc::new(present));
-    }
-
     /// `true` if no pod counts in a group so far.
     pub(crate) fn is_zero(&self, group: usize) -> bool {
         self.totals[group] == 0
@@ -98,7 +89,6 @@ impl Counts {
             possible: vec![Vec::new(); model.groups.len()],
             totals: vec![0; model.groups.len()],
             nodes,
-            present: None,
             log: None,
         }
     }
@@ -147,11 +137,7 @@ impl Counts {
 
     /// `true` if a spread looks at a domain: one of nodes that are there or can be had, or one that has a counted pod.
     fn is_known(&self, group: &TopologyGroup, number: usize, domain: usize) -> bool {
-        let is_there = match &self.present {
-            Some(present) => present.has(number, domain),
-            None => group.known.contains(domain),
-        };
-        is_there || self.at(number, domain) > 0
+        group.known.contains(domain) || self.at(number, domain) > 0
     }
 
     fn at(&self, group: usize, domain: usize) -> u32 {

@@ -11,14 +11,12 @@ mod build;
 mod counts;
 mod daemons;
 mod keys;
-mod present;
 mod scope;
 
 pub(crate) use build::{Builder, CountInputs, Owned};
 pub(crate) use counts::{Allowed, Among, CountedBy, Counts, GroupView};
 pub(crate) use daemons::{CountedDaemons, HeededDaemons};
 pub(crate) use keys::{NO_DOMAIN, TopologyKey};
-pub(crate) use present::PresentDomains;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -113,8 +111,6 @@ pub(crate) struct TopologyGroup {
     pub(crate) identity: Identity,
     /// Domains of nodes that the group sees, there or to be had for a pod of it: over these the smallest count is taken.
     pub(crate) known: Bits,
-    /// Those of nodes that are there.
-    pub(crate) existing: Bits,
     /// Existing nodes whose pods count, by row; `None` for all.
     pub(crate) nodes: Option<Bits>,
     /// Rows to buy whose pods count; `None` for all.

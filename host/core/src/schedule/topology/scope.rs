@@ -40,7 +40,6 @@ pub(super) fn group(
     }
     TopologyGroup {
         identity: identity.clone(),
-        existing: known.clone(),
         known,
         rows: is_filtered.then(|| seen_rows(filter, snapshot, templates, rows, keys)),
         nodes,
