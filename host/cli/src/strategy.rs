@@ -13,7 +13,7 @@ use plimsoll_core::check::PriceRule;
 use plimsoll_core::disrupt::outlook::Outlook;
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::plan::Plan;
-use plimsoll_core::schedule::Session;
+use plimsoll_core::schedule::{self, Session};
 use plimsoll_core::snapshot::{Settings, Snapshot};
 use plimsoll_policy::{
     BudgetModule, ConsolidationModule, Engine, Generation, Hook, Module, Policies, Schema,
@@ -275,6 +275,15 @@ impl Strategy {
             }
         };
         planned(&Generation::first(policies), &own, &Session::default())
+    }
+
+    /// Adds to a plan the nearest offerings for pods that are unschedulable. A node group buys but one type.
+    pub(crate) fn tell_nearest(&self, snapshot: &Snapshot, plan: &mut Plan) {
+        if matches!(self, Self::Fixed(_)) {
+            return;
+        }
+        let replan = |changed: &Snapshot| Some(self.plan(changed).ok()?.plan);
+        schedule::tell_nearest(&self.own(snapshot), plan, replan);
     }
 
     /// Adds to a plan what its guards cost, where there are any.

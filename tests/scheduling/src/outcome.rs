@@ -97,7 +97,9 @@ impl Outcome {
 
     /// Why a pod is left waiting.
     pub fn reason(&self, pod: &str) -> String {
-        self.agreed(|run| run.reason(pod))
+        self.agreed(|run| run.reason(pod));
+        // Which offering is nearest is a matter of the packing.
+        self.under(PackingMode::Price).reason_and_nearest(pod)
     }
 
     /// Instances asked for.

@@ -314,8 +314,23 @@ impl Run {
     /// # Panics
     /// When it is not.
     pub fn reason(&self, pod: &str) -> String {
-        let found = self
-            .plan
+        self.reason_in(&self.plan, pod)
+    }
+
+    /// The same with the nearest offerings of every pool.
+    ///
+    /// # Panics
+    /// When it is not.
+    pub fn reason_and_nearest(&self, pod: &str) -> String {
+        let mut plan = self.plan.clone();
+        schedule::tell_nearest(&self.snapshot, &mut plan, |changed| {
+            Some(schedule::plan(changed))
+        });
+        self.reason_in(&plan, pod)
+    }
+
+    fn reason_in(&self, plan: &Plan, pod: &str) -> String {
+        let found = plan
             .unplaced
             .iter()
             .find(|unplaced| self.snapshot.pods[unplaced.pod].name.name.as_ref() == pod);

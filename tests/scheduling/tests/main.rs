@@ -24,6 +24,7 @@ mod many_pools;
 mod min_values;
 mod moves;
 mod moves_random;
+mod nearest;
 mod node_share;
 mod offers;
 mod operators;

@@ -33,6 +33,8 @@ pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
     let found = load::found(&mut loaded);
     let mut strategy = Strategy::parse(&flags.policy, &engine()?)?;
     strategy.check(&loaded.snapshot.catalogues)?;
+    // Trials are decisions of their own, whose prices say nothing of the plan.
+    let unobserved = strategy.clone();
     let priced: Arc<Priced> = Arc::default();
     if let Some(policies) = strategy.policies_mut() {
         policies.observers.push(priced.clone());
@@ -56,7 +58,8 @@ pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
             show(flags.output, || &pool, text)
         }
         Subject::Pod => {
-            let plan = strategy.plan(snapshot)?.plan;
+            let mut plan = strategy.plan(snapshot)?.plan;
+            unobserved.tell_nearest(snapshot, &mut plan);
             let row = pod_row(snapshot, &flags.name)?;
             let mut explained = PodExplanation::of(snapshot, &plan, &priced, row);
             explained.findings = findings::of_pod(&loaded, &plan, row);
@@ -234,8 +237,8 @@ fn claim_number(snapshot: &Snapshot, plan: &Plan, name: &str) -> Result<usize> {
 
 fn claim(snapshot: &Snapshot, plan: &Plan, priced: &Priced, number: usize) -> String {
     let mut text = explain::claim(snapshot, plan, number, priced);
-    for note in plan.notes.iter().filter(|note| note.pool.is_none()) {
-        text.push_str(&format!("  note: {}\n", note.text));
+    for note in plan.notes_for(&plan.claims[number].pool) {
+        text.push_str(&format!("  note: {note}\n"));
     }
     let pods: Vec<String> = plan
         .placements

@@ -40,6 +40,7 @@ pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
     } = strategy.plan(&loaded.snapshot)?;
     let decided = began.elapsed();
     strategy.note_guards(&loaded.snapshot, &mut plan);
+    strategy.tell_nearest(&loaded.snapshot, &mut plan);
     note_found(&mut found, &loaded.snapshot, &mut plan);
     let refused = refused_claims(&loaded.snapshot, &plan);
     plan.notes.extend(refused.iter().cloned());
@@ -136,7 +137,7 @@ fn people(snapshot: &Snapshot, plan: &Plan) -> String {
     let mut text = summary(snapshot, plan);
     text.push_str(&kinds(snapshot, plan));
     for note in &plan.notes {
-        text.push_str(&format!("note: {}\n", note.text));
+        text.push_str(&format!("note: {note}\n"));
     }
     for verdict in spare::verdicts(snapshot, plan) {
         let spare::BufferVerdict {

@@ -54,7 +54,7 @@ pub(crate) struct NodeClaimExplanation {
     planned: PlannedNodeClaim,
     /// Its pods.
     pods: Vec<Name>,
-    /// Remarks that concern the whole plan.
+    /// Remarks about the whole plan, and about its NodePool.
     notes: Vec<String>,
     /// Findings beside: node classes of which not all is well, and launches that failed, in sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -204,13 +204,13 @@ impl NodeClaimExplanation {
     pub(crate) fn of(snapshot: &Snapshot, plan: &Plan, priced: &Priced, number: usize) -> Self {
         let own = plan.placements.iter();
         let own = own.filter(|placement| placement.target == Target::New(number));
-        let notes = plan.notes.iter().filter(|note| note.pool.is_none());
+        let notes = plan.notes_for(&plan.claims[number].pool);
         Self {
             planned: PlannedNodeClaim::of(snapshot, plan, priced, number),
             pods: own
                 .map(|placement| Name::from(&snapshot.pods[placement.pod].name))
                 .collect(),
-            notes: notes.map(|note| note.text.clone()).collect(),
+            notes: notes.map(ToString::to_string).collect(),
             findings: Vec::new(),
         }
     }

@@ -180,7 +180,8 @@ struct PoolReasons {
     message: Option<String>,
     /// The refused offerings, each counted at the first rule that refused it.
     offerings: Vec<Refused>,
-    /// The offering that would hold the pod and breaks the fewest of the NodePool's rules.
+    /// The nearest offering that would hold the pod, and the rules of the NodePool to lift for it; absent where no trial has shown
+    /// one to.
     #[serde(skip_serializing_if = "Option::is_none")]
     nearest: Option<String>,
 }

@@ -3,6 +3,7 @@
 mod bad_input;
 #[cfg(feature = "live")]
 mod busy;
+mod cases;
 mod catalogue;
 mod charts;
 mod definitions;

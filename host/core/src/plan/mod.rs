@@ -54,6 +54,12 @@ impl Plan {
         }
         pods
     }
+
+    /// Remarks about the plan as a whole, and those about a pool.
+    pub fn notes_for(&self, pool: &PoolName) -> impl Iterator<Item = &Note> {
+        let notes = self.notes.iter();
+        notes.filter(move |note| note.pool.as_ref().is_none_or(|own| own == pool))
+    }
 }
 
 /// Where one pod goes.
@@ -228,7 +234,8 @@ pub struct PoolRefusal {
     pub reason: String,
     /// How many of the pool's offerings each rule refused; every offering is counted once, at its first rule.
     pub offerings: Vec<RefusedOfferings>,
-    /// In words: the offering that would hold the pod and breaks the fewest of the pool's rules.
+    /// In words: the nearest offering that would hold the pod, and the rules of the pool to lift for it. `None` where no trial has
+    /// shown one to; decisions make none, [`crate::schedule::tell_nearest`] does.
     pub nearest: Option<String>,
 }
 
@@ -339,6 +346,17 @@ impl Note {
         Self {
             pool: Some(pool),
             ..Self::of_plan(text)
+        }
+    }
+}
+
+impl fmt::Display for Note {
+    /// Its words, behind the object that it speaks of.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.pod, &self.pool) {
+            (Some(pod), _) => write!(f, "Pod {pod}: {}", self.text),
+            (None, Some(pool)) => write!(f, "NodePool {pool}: {}", self.text),
+            (None, None) => f.write_str(&self.text),
         }
     }
 }

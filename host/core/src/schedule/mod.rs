@@ -38,6 +38,7 @@ mod topology;
 
 pub use claims::named::Reach;
 pub use decision::{finish, pack, plan};
+pub use explain::trial::tell_nearest;
 pub use fleet::bound::{bound_from_nothing, bounds_of_work};
 pub use fleet::guarded::{GuardCost, guard_costs, note_guards};
 pub(crate) use launch::relist::Relisted;

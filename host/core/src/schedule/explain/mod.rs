@@ -1,5 +1,6 @@
-//! Reasons why pods are unschedulable, and the nearest that would have held them.
+//! Reasons why pods are unschedulable, and the nearest offerings that would have held them.
 
-pub(crate) mod nearest;
+mod nearest;
 pub(crate) mod refusal;
+pub(crate) mod trial;
 pub(crate) mod unsold;

@@ -1,35 +1,134 @@
-//! The nearest thing that would have held a pod: on sale or not, outside the pool's requirements or its limits.
+//! Offerings that would hold a pod if its pool had other rules: outside the pool's requirements or its limits, or sold out.
+//!
+//! They are read off the catalogue and not tried: spread, affinity or other limits may refuse them as well.
 
-use crate::catalogue::{InstanceType, Offering};
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::refusal::told_of;
+use crate::catalogue::{InstanceType, Offering, OfferingKey};
+use crate::labels::{self, LabelKey};
+use crate::model::first_untolerated;
 use crate::provider::ProviderFacts;
-use crate::requirement::Requirement;
+use crate::requirement::{Requirement, Undefined};
 use crate::resources::{ResourceName, Resources};
 use crate::schedule::batch::compile::Compiled;
 use crate::schedule::batch::pod_group::{Level, PodGroup};
 use crate::schedule::offers::daemons::Daemons;
 use crate::schedule::offers::templates::Template;
 
-/// The offering that would hold a pod of the group and breaks the fewest of the pool's rules, cheapest first, in words.
-pub(crate) fn nearest(
+/// Candidates of one group of pods in one pool: those with the fewest obstacles are enough to say something useful.
+const MOST_CANDIDATES: usize = 6;
+
+/// An offering that has room for a pod, and what keeps it from the pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    /// The cheapest offering with these obstacles.
+    pub(crate) offering: OfferingKey,
+    /// The rules to lift, at least one.
+    pub(crate) obstacles: Vec<Obstacle>,
+}
+
+/// A reason why a pool does not buy an offering for a pod.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Obstacle {
+    /// The pool's limits leave less of these resources than one node of it has.
+    Limits(Resources),
+    /// The pool's limits leave enough of these resources for one such node, if not for all that the plan buys.
+    SharedLimits(Resources),
+    /// The pool requires other nodes.
+    Requirement(Requirement),
+    /// Nobody can buy it now.
+    SoldOut,
+}
+
+impl fmt::Display for Obstacle {
+    /// Words that follow `but`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Limits(left) => write!(f, "the pool's limits leave {left}"),
+            Self::SharedLimits(left) => write!(
+                f,
+                "the pool's limits leave {left}, not enough for all of this plan"
+            ),
+            Self::Requirement(required) => write!(f, "the NodePool requires {required}"),
+            Self::SoldOut => f.write_str("it is sold out, or its node class cannot launch it"),
+        }
+    }
+}
+
+/// What one pool might buy for pods of the group, at a step of relaxation, under other rules: fewest obstacles first, then cheapest.
+pub(crate) fn candidates(
     compiled: &Compiled<'_>,
     group: &PodGroup,
     level: &Level,
     number: usize,
-) -> Option<String> {
+) -> Vec<Candidate> {
     let template = &compiled.templates[number];
+    let mut cheapest = cheapest_by_obstacles(compiled, group, level, template);
+    // Nothing about these offerings is refused, so other pods of the plan may have used up what limits leave.
+    let unhindered: &[Obstacle] = &[];
+    let free = cheapest.remove(unhindered);
+    let left = template.remaining.clone().unwrap_or_default();
+    let shared = free.into_iter().flat_map(|(price, offering)| {
+        let shares = shares_of(&left).into_iter().map(Obstacle::SharedLimits);
+        shares.map(move |shared| (0, price, offering.clone(), vec![shared]))
+    });
+    let others = cheapest.into_iter();
+    let others =
+        others.map(|(obstacles, (price, offering))| (obstacles.len(), price, offering, obstacles));
+    let mut all: Vec<_> = shared.chain(others).collect();
+    all.sort_by_key(|(count, price, ..)| (*count, *price));
+    all.truncate(MOST_CANDIDATES);
+    let candidate = |(_, _, offering, obstacles)| Candidate {
+        offering,
+        obstacles,
+    };
+    all.into_iter().map(candidate).collect()
+}
+
+/// The step of relaxation at which a pool's offerings are looked at; `None` where they are not what keeps its nodes from the pods.
+pub(crate) fn level_to_search<'g>(
+    compiled: &Compiled<'_>,
+    group: &'g PodGroup,
+    number: usize,
+) -> Option<&'g Level> {
+    let level = told_of(compiled, group, number)?;
+    let template = &compiled.templates[number];
+    let known = |key: &LabelKey| compiled.snapshot.catalogues.is_well_known(key);
+    let accepted = template
+        .requirements
+        .accepts(&level.requirements, Undefined::Allowed(&known));
+    let is_sold = accepted.err().is_none_or(|incompatible| {
+        let key = incompatible.asked.key();
+        known(key) && key.as_str() != labels::NODEPOOL
+    });
+    let refused = || {
+        group
+            .needs
+            .refused_by(&template.pool.name, compiled.snapshot)
+    };
+    let helps = is_sold
+        && first_untolerated(template.taints(), &level.tolerations).is_none()
+        && refused().is_none();
+    helps.then_some(level)
+}
+
+/// For each set of obstacles the cheapest offering that has room for a pod of the group, with its price.
+fn cheapest_by_obstacles(
+    compiled: &Compiled<'_>,
+    group: &PodGroup,
+    level: &Level,
+    template: &Template,
+) -> BTreeMap<Vec<Obstacle>, (i64, OfferingKey)> {
     let mut daemons = Daemons::of(compiled.snapshot, template);
     let provider = compiled.snapshot.catalogues.provider();
-    let mut best: Option<(usize, i64, String)> = None;
+    let mut cheapest: BTreeMap<Vec<Obstacle>, (i64, OfferingKey)> = BTreeMap::new();
     let listed = compiled.snapshot.catalogues.of(&template.pool.class);
     for sold in listed.types() {
         let of_type = daemons.of_type(template, sold);
         for offering in &sold.offerings {
-            let price = offering.price.nanos();
-            // One rule is the least that is broken, so nothing dearer than such an offering is nearer.
-            let beaten = best
-                .as_ref()
-                .is_some_and(|(count, least, _)| *count == 1 && *least <= price);
-            if beaten || !serves(provider, group, level, sold, offering) {
+            if !serves(provider, group, level, sold, offering) {
                 continue;
             }
             let own = offering.node_requirements(provider);
@@ -38,23 +137,25 @@ pub(crate) fn nearest(
             if !holds(&sold.allocatable(offering), &needed) {
                 continue;
             }
-            let broken = broken(provider, template, sold, offering);
-            let closer = best
-                .as_ref()
-                .is_none_or(|(count, least, _)| (broken.len(), price) < (*count, *least));
-            if !broken.is_empty() && closer {
-                let text = format!(
-                    "{} in zone {}, {}, would fit, but {}",
-                    sold.name,
-                    offering.zone,
-                    offering.capacity_type,
-                    broken.join(" and ")
-                );
-                best = Some((broken.len(), price, text));
+            let price = offering.price.nanos();
+            let obstacles = obstacles(provider, template, sold, offering);
+            let best = cheapest.get(&obstacles);
+            if best.is_none_or(|(least, _)| price < *least) {
+                cheapest.insert(obstacles, (price, OfferingKey::of(sold, offering)));
             }
         }
     }
-    best.map(|(_, _, text)| text)
+    cheapest
+}
+
+/// Each resource of what limits leave by itself, then all of them together.
+fn shares_of(left: &Resources) -> Vec<Resources> {
+    let one = |(name, amount): (&ResourceName, i64)| Resources::new().with(name.clone(), amount);
+    let mut shares: Vec<Resources> = left.iter().map(one).collect();
+    if shares.len() > 1 {
+        shares.push(left.clone());
+    }
+    shares
 }
 
 /// `true` if an offering is what the pod and its volumes ask for.
@@ -84,35 +185,30 @@ fn holds(room: &Resources, needed: &Resources) -> bool {
 }
 
 /// The rules of a pool that keep an offering from it.
-fn broken(
+fn obstacles(
     provider: &ProviderFacts,
     template: &Template,
     sold: &InstanceType,
     offering: &Offering,
-) -> Vec<String> {
+) -> Vec<Obstacle> {
     let mut result = Vec::new();
-    let asks = |required: &Requirement| format!("the NodePool requires {required}");
     for required in template.requirements.iter() {
-        let have = sold.requirements.get(required.key().as_str());
-        if have.is_some_and(|have| !have.agrees_with(required)) {
-            result.push(asks(required));
-        }
-    }
-    for required in template.requirements.iter() {
-        let have = offering.node_requirement(provider, required.key());
-        if have.is_some_and(|have| !have.agrees_with(required)) {
-            result.push(asks(required));
+        let refuses = |have: &Requirement| !have.agrees_with(required);
+        let of_type = sold.requirements.get(required.key().as_str());
+        let of_offering = offering.node_requirement(provider, required.key());
+        if of_type.is_some_and(refuses) || of_offering.as_ref().is_some_and(refuses) {
+            result.push(Obstacle::Requirement(required.clone()));
         }
     }
     if !offering.available {
-        result.push("it is sold out, or its node class cannot launch it".to_owned());
+        result.push(Obstacle::SoldOut);
     }
     if let Some(left) = &template.remaining {
         let one = sold.capacity_of(offering).with(ResourceName::Nodes, 1);
         let over = left.iter().filter(|(name, left)| one.get(name) > *left);
         let over: Resources = over.map(|(name, left)| (name.clone(), left)).collect();
         if !over.is_empty() {
-            result.push(format!("the pool's limits leave {over}"));
+            result.push(Obstacle::Limits(over));
         }
     }
     result

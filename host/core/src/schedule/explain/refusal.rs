@@ -1,11 +1,10 @@
-//! Reasons why a pod found no place: per pool, how many offerings each rule refused, and the nearest thing that would have worked.
+//! Reasons why a pod found no place: per pool, how many offerings each rule refused.
 //!
 //! Every offering of a pool is counted once, at the first rule that refuses it, in the order resources, labels, volumes,
 //! ports, attach slots, minimum values. What no rule refuses was lost to limits, reservations, spread or affinity.
 
 use std::collections::BTreeMap;
 
-use super::nearest::nearest;
 use super::unsold;
 use crate::bits::Bits;
 use crate::labels::{self, LabelKey};
@@ -69,35 +68,26 @@ fn pool_refusal(
     }
     let known = |key: &LabelKey| compiled.snapshot.catalogues.is_well_known(key);
     let own = &compiled.rows.of_template[number];
-    let refusal = match template
+    match template
         .requirements
         .accepts(&level.requirements, Undefined::Allowed(&known))
     {
-        Err(incompatible) => {
-            let refusal = whole(not_in_pool(&incompatible));
-            let key = incompatible.asked.key();
-            let is_sold = known(key) && key.as_str() != labels::NODEPOOL;
-            if !is_sold {
-                // No offering decides this label, so none is nearer than another.
-                return refusal;
-            }
-            refusal
-        }
+        Err(incompatible) => whole(not_in_pool(&incompatible)),
         Ok(()) if own.is_empty() => whole(unsold::empty(compiled, number)),
         Ok(()) => PoolRefusal {
             offerings: OfferCounts::of(compiled, prices, group, level, number).refused,
             ..whole(String::new())
         },
-    };
-    PoolRefusal {
-        nearest: nearest(compiled, group, level, number),
-        ..refusal
     }
 }
 
 /// The step of relaxation that a pool's refusal speaks of: the first at which its requirements agree with one of the pod's
 /// alternatives, or the last of all.
-fn told_of<'g>(compiled: &Compiled<'_>, group: &'g PodGroup, number: usize) -> Option<&'g Level> {
+pub(super) fn told_of<'g>(
+    compiled: &Compiled<'_>,
+    group: &'g PodGroup,
+    number: usize,
+) -> Option<&'g Level> {
     let requirements = &compiled.templates[number].requirements;
     let known = |key: &LabelKey| compiled.snapshot.catalogues.is_well_known(key);
     let agrees = |level: &&Level| {
