@@ -44,7 +44,7 @@ fn admit(second: i64, name: &str, most: Option<usize>) -> TimedChange {
     change(second, Change::Admit(named(name), most))
 }
 
-/// Nodes of 4 cores, there after 40 seconds and ready five later; empty ones go after 30 seconds. Three hours.
+/// Nodes of 4 cores, ready after 48 seconds; empty ones go. Three hours.
 fn run(changes: Vec<TimedChange>) -> Run<impl Planner> {
     let sold = instance_type("four").cpu(4000).memory_mib(16_384).pods(110);
     let sold = sold.no_overhead().price(0.2);
@@ -81,15 +81,16 @@ fn told<P: Planner>(run: &mut Run<P>) -> Vec<String> {
 #[test]
 fn after_two_nodes_that_stand_unused_no_other_is_bought_and_the_pod_is_told_once() {
     let mut run = run(vec![admit(0, "web", Some(0)), deploy(0, "web", 1, QUARTER)]);
-    assert_eq!(launches(&mut run, &[100, 400, 3500]), [1, 2, 2]);
+    assert_eq!(launches(&mut run, &[75, 400, 3500]), [1, 2, 2]);
     assert_eq!(run.claims().count(), 0, "unused nodes go as empty");
     let told = told(&mut run);
     let [words] = &told[..] else {
         panic!("once, not {told:?}");
     };
     assert!(
-        words.starts_with("gets no other node for now: two nodes that were bought for it stand unused: general-")
-            && words.ends_with("; the scheduler says: a plugin refuses all nodes"),
+        words.starts_with(
+            "gets no other node for now: two nodes that were bought for it stand unused: general-"
+        ) && words.ends_with("; the scheduler says: a plugin refuses all nodes"),
         "{words}"
     );
     let card = run.finish();
@@ -115,7 +116,7 @@ fn every_hour_one_pod_gets_a_node_to_see_whether_the_reason_is_gone() {
 
 #[test]
 fn a_pod_that_is_bound_late_was_not_refused() {
-    // Ready after 45 seconds, judged 20 later; the first node goes, and the pod is bound to the second.
+    // Ready after 48 seconds, judged 20 later; then the first node goes, and the pod is bound to the second.
     for (bound, bought) in [(60, 1), (110, 2)] {
         let mut run = run(vec![
             admit(0, "web", Some(0)),
@@ -126,7 +127,11 @@ fn a_pod_that_is_bound_late_was_not_refused() {
         assert_eq!(launches(&mut run, &[590]), [bought], "{bound}");
         assert!(waiting(&run).is_empty(), "{bound}");
         // What was counted before the binding does not count any more.
-        assert_eq!(launches(&mut run, &[1200, 3600]), [bought + 2; 2], "{bound}");
+        assert_eq!(
+            launches(&mut run, &[1200, 3600]),
+            [bought + 2; 2],
+            "{bound}"
+        );
     }
 }
 
@@ -147,7 +152,8 @@ fn a_pod_with_another_specification_is_tried_again() {
     let mut run = run(vec![
         admit(0, "web", Some(0)),
         deploy(0, "web", 1, QUARTER),
-        deploy(1200, "web", 1, QUARTER + 1),
+        deploy(1200, "web", 0, QUARTER + 1),
+        scale(1200, "web", 1),
     ]);
     assert_eq!(launches(&mut run, &[1199, 1260, 3500]), [2, 3, 4]);
     assert_eq!(told(&mut run).len(), 2);

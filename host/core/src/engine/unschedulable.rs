@@ -43,8 +43,7 @@ impl Engine {
             let told = before.get(&pod.uid).copied();
             // Events live for about as long as no other node is bought.
             let is_lasting = matches!(unplaced.reason, Refusal::Unused(_));
-            let told =
-                told.filter(|(had, at)| *had == said && (is_lasting || now < *at + AGAIN));
+            let told = told.filter(|(had, at)| *had == said && (is_lasting || now < *at + AGAIN));
             if told.is_none() && left == 0 {
                 continue;
             }

@@ -140,8 +140,7 @@ impl NodeUse {
         scheduler: Option<Arc<str>>,
         now: Timestamp,
     ) {
-        self.unused
-            .retain(|_, unused| unused.at + REMEMBERED > now);
+        self.unused.retain(|_, unused| unused.at + REMEMBERED > now);
         let mut nodes = match self.unused.remove(&group) {
             Some(before) if before.nodes.iter().any(|had| had.claim == node.claim) => {
                 self.unused.insert(group, before);
@@ -152,7 +151,10 @@ impl NodeUse {
         nodes.push(node);
         nodes.drain(..nodes.len().saturating_sub(MOST));
         if self.unused.len() >= MOST_GROUPS {
-            let oldest = self.unused.iter().min_by_key(|(group, it)| (it.at, **group));
+            let oldest = self
+                .unused
+                .iter()
+                .min_by_key(|(group, it)| (it.at, **group));
             if let Some(oldest) = oldest.map(|(group, _)| *group) {
                 self.unused.remove(&oldest);
             }
@@ -286,7 +288,12 @@ impl Engine {
     }
 
     /// Pods planned onto a node that is there, less those of groups that were seen not to use it.
-    pub(super) fn less_unused(&self, snapshot: &Snapshot, row: usize, pods: &PodCounts) -> PodCounts {
+    pub(super) fn less_unused(
+        &self,
+        snapshot: &Snapshot,
+        row: usize,
+        pods: &PodCounts,
+    ) -> PodCounts {
         let claim = snapshot.nodes.get(row).and_then(|row| row.claim.as_ref());
         let is_unused = |group: &GroupId| {
             let nodes = self.node_use.unused.get(group).map(|unused| &unused.nodes);
@@ -361,7 +368,11 @@ mod tests {
             .map(|node| node.name.as_str())
             .collect();
         assert_eq!(names, ["node-2", "node-3"]);
-        assert_eq!(own.next_wake(), Some(at(4000) + HELD), "the hour begins again");
+        assert_eq!(
+            own.next_wake(),
+            Some(at(4000) + HELD),
+            "the hour begins again"
+        );
     }
 
     #[test]
