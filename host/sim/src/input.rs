@@ -98,6 +98,8 @@ pub enum Change {
     Stock(Which, Option<u32>),
     /// The cloud announces that it takes a node back.
     Interrupt(NodeName),
+    /// A plugin of the scheduler, of which no plan knows, binds no more than so many pods of a workload; as many as fit when `None`.
+    Admit(ObjectName, Option<usize>),
 }
 
 /// Some offerings.

@@ -121,6 +121,7 @@ impl World {
                 self.announcements.push(input);
             }
             Change::Stock(which, left) => self.cloud.set_stock(&which, left),
+            Change::Admit(name, most) => self.scheduler.admit(name, most),
             Change::Interrupt(node) => {
                 let id = self
                     .api
@@ -307,6 +308,7 @@ fn fresh(pod: &Pod, name: ObjectName, now: Timestamp) -> Pod {
     next.nominated = None;
     next.phase = PodPhase::Pending;
     next.unschedulable = false;
+    next.scheduler_message = None;
     next.ready = None;
     next.deleting = None;
     next.started = None;

@@ -22,6 +22,9 @@ use crate::random::Random;
 use crate::scheduler::{Attempt, Scheduler};
 use crate::workload::Workloads;
 
+/// Message of a plugin that keeps a pod from every node.
+const REFUSED: &str = "a plugin refuses all nodes";
+
 /// Something that will happen.
 #[derive(Clone, Debug)]
 pub(crate) enum Event {
@@ -174,6 +177,10 @@ impl World {
             let Some(pod) = self.api.pods.get(&name).cloned() else {
                 continue;
             };
+            if self.scheduler.refuses(&pod, &self.api) {
+                self.fail(&pod, Some(REFUSED));
+                continue;
+            }
             // Its twin failed a moment ago, and nothing has become freer since.
             let hopeless =
                 pod.nominated.is_none() && failed.last().is_some_and(|twin| is_twin(twin, &pod));
@@ -193,7 +200,7 @@ impl World {
                     self.bind(&pod, node);
                 }
                 Attempt::Fail => {
-                    self.fail(&pod);
+                    self.fail(&pod, None);
                     failed.push(pod);
                 }
             }
@@ -205,6 +212,7 @@ impl World {
         bound.node = Some(node);
         bound.nominated = None;
         (bound.unschedulable, bound.untried) = (false, false);
+        bound.scheduler_message = None;
         bound.phase = PodPhase::Running;
         bound.ready = Some(true);
         bound.started = Some(self.now);
@@ -213,12 +221,13 @@ impl World {
         self.api.put_pod(bound);
     }
 
-    fn fail(&mut self, pod: &Pod) {
+    fn fail(&mut self, pod: &Pod, message: Option<&str>) {
         if pod.unschedulable && pod.nominated.is_none() {
             return;
         }
         let mut failed = pod.clone();
         (failed.unschedulable, failed.untried) = (true, false);
+        failed.scheduler_message = message.map(Arc::from);
         if failed.nominated.take().is_some() {
             self.meter.dropped_nomination();
         }

@@ -30,5 +30,6 @@ mod statuses;
 mod told;
 mod unread;
 mod untried;
+mod unused;
 mod usage;
 mod volumes;

@@ -160,7 +160,7 @@ pub(super) struct OutsideReason {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PodRefusal {
-    /// `InvalidPod`, `DynamicResources`, `NoNodePool`, `ReservedCapacity` or `NoOffering`.
+    /// `InvalidPod`, `DynamicResources`, `NoNodePool`, `ReservedCapacity`, `NodesUnused` or `NoOffering`.
     reason: &'static str,
     /// The reason in a sentence that follows the pod's name.
     message: String,
@@ -455,6 +455,7 @@ impl PodRefusal {
             Refusal::DynamicResources => ("DynamicResources", &[][..]),
             Refusal::NoPool => ("NoNodePool", &[][..]),
             Refusal::Reserved => ("ReservedCapacity", &[][..]),
+            Refusal::Unused(_) => ("NodesUnused", &[][..]),
             Refusal::Unschedulable(pools) => ("NoOffering", pools.as_slice()),
         };
         Self {

@@ -269,7 +269,7 @@ impl<'a> Replay<'a> {
             self.mention(unplaced.pod);
             let entry = &self.entries[unplaced.pod];
             let (snapshot, shops) = (self.snapshot, self.shops);
-            let mut breach = unplaced::reason(snapshot, shops, entry, &unplaced.reason);
+            let mut breach = unplaced::reason(snapshot, shops, entry, pod, &unplaced.reason);
             let says_nowhere = matches!(unplaced.reason, crate::plan::Refusal::Unschedulable(_));
             if breach.is_none() && *entry == Eligibility::Waits && says_nowhere {
                 let topology = &mut self.topology;

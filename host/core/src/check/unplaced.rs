@@ -17,6 +17,7 @@ pub(super) fn reason(
     snapshot: &Snapshot,
     shops: &[Shop],
     entry: &Eligibility,
+    pod: &Pod,
     reason: &Refusal,
 ) -> Option<Breach> {
     let said = match reason {
@@ -24,6 +25,7 @@ pub(super) fn reason(
         Refusal::DynamicResources => "it is said to ask for devices",
         Refusal::NoPool => "no pool is said to be usable",
         Refusal::Reserved => "it is said to wait for a reservation",
+        Refusal::Unused(_) => "nodes for it are said to stand unused",
         Refusal::Unschedulable(_) => "it is said to fit nowhere",
     };
     let expected = match (entry, reason) {
@@ -36,6 +38,11 @@ pub(super) fn reason(
         | (Eligibility::DynamicResources, Refusal::DynamicResources)
         | (Eligibility::Waits, Refusal::Unschedulable(_)) => return None,
         (Eligibility::Waits, Refusal::NoPool) if shops.iter().all(|shop| shop.sold.is_empty()) => {
+            return None;
+        }
+        (Eligibility::Waits, Refusal::Unused(nodes))
+            if snapshot.unused_nodes.get(&pod.uid) == Some(nodes) =>
+        {
             return None;
         }
         (Eligibility::Waits, Refusal::Reserved) if sells_reserved(snapshot, shops) => return None,

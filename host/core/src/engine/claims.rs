@@ -45,6 +45,7 @@ impl Engine {
             self.provision.market_changed();
         }
         self.static_pools.forget(name);
+        self.node_use.forget(name);
         self.queue.touch(name);
         self.queue.abandoned.remove(name);
         if self.cluster.claims.get(name).is_some() {

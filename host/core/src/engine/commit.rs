@@ -54,8 +54,9 @@ impl Engine {
         for (place, pods) in pod_counts.into_iter().chain(spare) {
             let done = match place {
                 Place::Existing(row) => {
-                    let target = self.promise_existing(&solving.snapshot, row, &pods, now);
-                    target.is_some()
+                    let counted = self.less_unused(&solving.snapshot, row, &pods);
+                    let target = self.promise_existing(&solving.snapshot, row, &counted, now);
+                    target.is_some() && counted.len() == pods.len()
                 }
                 Place::New(row) => plan.claims.get(row).is_some_and(|planned| {
                     let verdict = match self.was_undersized(planned, &pods) {

@@ -338,7 +338,10 @@ impl Engine {
         let is_seen = |name: &ClaimName| self.cluster.claims.get(name).is_some();
         let mut activity = Activity {
             pod_events: Arc::clone(&self.pod_events),
-            promised: promised.filter(is_seen).collect(),
+            promised: promised
+                .filter(is_seen)
+                .chain(self.claims_to_be_used())
+                .collect(),
             under_way: self.queue.members().cloned().collect(),
             moves: self.disruption.moves.clone(),
             ..Activity::default()

@@ -43,7 +43,10 @@ impl Engine {
     pub fn snapshot(&self, now: Timestamp) -> Snapshot {
         let mut frozen = Frozen::default();
         let assigned = self.promised_pods(now);
-        Snapshot::clone(frozen.freeze(None, &self.world(), &assigned, now))
+        Snapshot {
+            unused_nodes: self.pods_with_unused_nodes(),
+            ..Snapshot::clone(frozen.freeze(None, &self.world(), &assigned, now))
+        }
     }
 
     /// The snapshot on which it would decide about disruption now.

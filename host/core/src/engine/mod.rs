@@ -51,6 +51,7 @@ mod static_pools;
 mod statuses;
 mod undersized;
 mod unschedulable;
+mod unused;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -93,6 +94,7 @@ use static_pools::StaticPools;
 use statuses::StatusWatch;
 use undersized::UndersizedNodes;
 use unschedulable::ToldPods;
+use unused::NodeUse;
 
 /// The whole of Plimsoll's deciding side, as one value.
 #[derive(Clone, Debug)]
@@ -120,6 +122,7 @@ pub struct Engine {
     runaway: Runaway,
     recent: RecentActivity,
     undersized: UndersizedNodes,
+    node_use: NodeUse,
     told_pods: ToldPods,
     told_wishes: ToldWishes,
     spare: SpareWatch,
@@ -163,6 +166,7 @@ impl Engine {
             runaway: Runaway::default(),
             recent: RecentActivity::default(),
             undersized: UndersizedNodes::default(),
+            node_use: NodeUse::default(),
             told_pods: ToldPods::default(),
             told_wishes: ToldWishes::default(),
             spare: SpareWatch::default(),
@@ -195,6 +199,7 @@ impl Engine {
             self.end_order(id, crate::action::Outcome::Unknown, now, &mut actions);
         }
         self.absorb_touched(now);
+        self.judge_node_use(now);
         self.lapse_promises(now);
         self.step_groups(now, &mut actions);
         self.step_claims(now, &mut actions);
@@ -230,6 +235,7 @@ impl Engine {
             self.runaway.next_wake(),
             self.undersized
                 .next_wake(self.settings.runaway.equal_relaunches),
+            self.node_use.next_wake(),
             self.disruption_wake(),
             self.spare_wake(),
             self.static_pools.next_wake(),
@@ -319,6 +325,7 @@ impl Engine {
         self.resume_commands(&claims, now);
         for claim in &claims {
             self.adopt_promises(claim, now);
+            self.watch_node_use(claim, now);
             self.recall_pod_event(claim, now);
             self.follow_pod_event(&claim.name);
             self.dirty_claims.insert(claim.name.clone());
@@ -360,6 +367,9 @@ impl Engine {
             self.told_wishes.forget(&pod.uid);
         }
         let is_synced = self.synced.is_some();
+        for group in touched.bound.iter().filter(|_| is_synced) {
+            self.note_binding(*group, now);
+        }
         for claim in touched.pod_events.iter().filter(|_| is_synced) {
             self.notes.of(claim).last_pod_event = Some(now);
             self.follow_pod_event(claim);
@@ -400,6 +410,7 @@ impl Engine {
             }
             if self.synced.is_some() {
                 self.adopt_promises(&claim, now);
+                self.watch_node_use(&claim, now);
             }
             self.note_joined(&claim);
             self.learn(&claim, now);
@@ -428,7 +439,9 @@ impl Engine {
         let changed = self.cluster.take_changed();
         let mut frozen = std::mem::take(&mut self.frozen);
         let snapshot = frozen.freeze(changed, &self.world(), assigned, now);
-        Arc::make_mut(snapshot).activity = activity;
+        let own = Arc::make_mut(snapshot);
+        own.activity = activity;
+        own.unused_nodes = self.pods_with_unused_nodes();
         let snapshot = Arc::clone(snapshot);
         self.frozen = frozen;
         snapshot

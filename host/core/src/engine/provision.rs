@@ -192,7 +192,8 @@ impl Engine {
 
     fn recheck_leftover(&mut self, now: Timestamp) {
         let most = self.settings.runaway.equal_relaunches;
-        if self.runaway.is_over(now) | self.undersized.is_over(most, now) {
+        let over = self.runaway.is_over(now) | self.undersized.is_over(most, now);
+        if over | self.node_use.is_over(now) {
             self.spare.decide_again();
             self.provision.all_ask = true;
         }

@@ -6,7 +6,7 @@ use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
 use crate::fixed_hash::hash_of;
 use crate::ids::Uid;
-use crate::plan::{Note, Plan};
+use crate::plan::{Note, Plan, Refusal};
 use crate::snapshot::Snapshot;
 use crate::time::{Span, Timestamp};
 
@@ -41,7 +41,9 @@ impl Engine {
             let words = unplaced.reason.to_string();
             let said = hash_of(&words);
             let told = before.get(&pod.uid).copied();
-            let told = told.filter(|(had, at)| *had == said && now < *at + AGAIN);
+            // Events live for about as long as no other node is bought.
+            let is_lasting = matches!(unplaced.reason, Refusal::Unused(_));
+            let told = told.filter(|(had, at)| *had == said && (is_lasting || now < *at + AGAIN));
             if told.is_none() && left == 0 {
                 continue;
             }

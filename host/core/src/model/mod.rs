@@ -26,6 +26,7 @@ mod taint;
 mod template;
 pub mod template_hash;
 mod unread;
+mod unused;
 mod volume;
 mod workload;
 
@@ -63,6 +64,7 @@ pub use taint::{
 };
 pub use template::{TemplateField, WrittenTemplate};
 pub use unread::Unread;
+pub use unused::UnusedNodes;
 pub use volume::{
     BindingMode, CsiDriver, CsiNode, PersistentVolume, StorageCapacity, StorageClass,
     VolumeAttachment, VolumeClaim, VolumeKind, VolumePart, Volumes,

@@ -41,6 +41,9 @@ pub struct Pod {
     /// `true` if the scheduler has said nothing of it yet: it waits for its first attempt, and no gate holds it back.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub untried: bool,
+    /// The scheduler's reason for marking it unschedulable, as its condition `PodScheduled` says; `None` where it says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scheduler_message: Option<Arc<str>>,
     /// Its `Ready` condition; `None` when it has none.
     pub ready: Option<bool>,
     /// When it was asked to go.
@@ -278,6 +281,7 @@ impl Pod {
             phase: PodPhase::Pending,
             unschedulable: true,
             untried: false,
+            scheduler_message: None,
             ready: None,
             deleting: None,
             grace: None,

@@ -20,7 +20,7 @@ use crate::catalogue::{
 };
 use crate::ids::{ClaimName, ObjectName, PoolName, ReservationId, TypeName, Uid};
 use crate::labels::Labels;
-use crate::model::{ClassRef, Conditions, NodeClaim, Taint, Unread};
+use crate::model::{ClassRef, Conditions, NodeClaim, Taint, Unread, UnusedNodes};
 use crate::requirement::Requirements;
 use crate::resources::Resources;
 use crate::time::{Span, Timestamp};
@@ -221,6 +221,8 @@ pub enum Refusal {
     NoPool,
     /// It waits for a capacity reservation that others hold; not an error, it is tried again.
     Reserved,
+    /// Nodes were bought for it and the scheduler did not use them: no other is bought until something about it changes.
+    Unused(Arc<UnusedNodes>),
     /// No node there is can take it and no pool may buy one that could: the first rule that refused, per pool.
     Unschedulable(Vec<PoolRefusal>),
 }
@@ -293,6 +295,7 @@ impl fmt::Display for Refusal {
             ),
             Self::NoPool => f.write_str("is unschedulable: no NodePool may launch a node"),
             Self::Reserved => f.write_str("waits for a capacity reservation that others hold"),
+            Self::Unused(nodes) => write!(f, "gets no other node for now: {nodes}"),
             Self::Unschedulable(pools) => {
                 f.write_str("is unschedulable: no offering of its NodePools can hold it")?;
                 for pool in pools {

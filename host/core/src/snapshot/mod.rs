@@ -10,6 +10,7 @@ mod rows_by_node;
 mod settings;
 mod state_node;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use crate::model::object::Objects;
@@ -27,10 +28,11 @@ use serde::Serialize;
 
 use crate::buffer;
 use crate::catalogue::{Catalogues, ExpectedResources, NodeResources, Overlaid};
+use crate::ids::Uid;
 use crate::model::{
     CapacityBuffer, DaemonSet, DeviceClass, HasStatus, Namespace, NodeOverlay, NodePool, Pod,
-    PodDisruptionBudget, PodTemplate, Replicated, Service, SpreadConstraint, VolumeAttachment,
-    Volumes, default_constraints,
+    PodDisruptionBudget, PodTemplate, Replicated, Service, SpreadConstraint, UnusedNodes,
+    VolumeAttachment, Volumes, default_constraints,
 };
 use crate::time::Timestamp;
 
@@ -82,6 +84,9 @@ pub struct Snapshot {
     pub volumes: Arc<Volumes>,
     /// Evictions, failures and moves of the last day, and commands under way.
     pub activity: Activity,
+    /// Waiting pods for which no more nodes are bought, by uid: those bought for them stand unused.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub unused_nodes: BTreeMap<Uid, Arc<UnusedNodes>>,
 }
 
 impl Snapshot {
@@ -132,6 +137,7 @@ impl Snapshot {
             attachments: objects.attachments,
             volumes: objects.volumes,
             activity: Activity::default(),
+            unused_nodes: BTreeMap::new(),
         };
         let mut nodes = std::mem::take(&mut snapshot.nodes);
         snapshot.expect_resources(&mut nodes.iter_mut().collect::<Vec<_>>());

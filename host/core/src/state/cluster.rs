@@ -42,6 +42,8 @@ pub struct Touched {
     pub claims_of_pods: BTreeSet<ClaimName>,
     /// Pods that changed.
     pub pods: BTreeSet<ObjectName>,
+    /// Groups of which a pod was bound.
+    pub bound: BTreeSet<GroupId>,
     /// Claims whose node saw a pod come, end or begin to end; daemons do not count.
     pub pod_events: BTreeSet<ClaimName>,
     /// Claims that are no more.
@@ -295,6 +297,9 @@ impl Cluster {
             }
         }
         self.index_pod(pod, group);
+        if is_binding(before.as_deref(), pod) {
+            self.touched.bound.insert(group);
+        }
         if let Some(before) = before.as_ref().filter(|before| before.node != pod.node) {
             self.touch_by_pod(before, false);
         }
@@ -472,10 +477,14 @@ impl Cluster {
 
 /// `true` if what happened to a pod is an event in the sense of `consolidateAfter`: it is bound, has ended, or was asked to go.
 fn is_pod_event(before: Option<&Pod>, pod: &Pod) -> bool {
-    let bound = pod.node.is_some() && before.is_none_or(|before| before.node.is_none());
+    let bound = is_binding(before, pod);
     let ended = pod.is_terminal() && before.is_none_or(|before| !before.is_terminal());
     let asked = pod.deleting.is_some() && before.is_none_or(|before| before.deleting.is_none());
     bound || ended || asked
+}
+
+fn is_binding(before: Option<&Pod>, pod: &Pod) -> bool {
+    pod.node.is_some() && before.is_none_or(|before| before.node.is_none())
 }
 
 impl Deref for Cluster {

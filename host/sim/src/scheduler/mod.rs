@@ -34,6 +34,8 @@ pub(crate) struct Scheduler {
     /// Nodes that became usable, or freer in another way.
     freer: BTreeSet<NodeName>,
     labels: BTreeMap<NodeName, (Option<Version>, Arc<Requirements>)>,
+    /// The most pods of workloads that a plugin lets be bound.
+    admitted: BTreeMap<ObjectName, usize>,
 }
 
 /// How an attempt ended.
@@ -84,6 +86,28 @@ impl Scheduler {
 
     pub(crate) fn forget_node(&mut self, node: &NodeName) {
         self.labels.remove(node);
+    }
+
+    /// A plugin lets so many pods of a workload be bound; any number when `None`.
+    pub(crate) fn admit(&mut self, workload: ObjectName, most: Option<usize>) {
+        match most {
+            Some(most) => self.admitted.insert(workload, most),
+            None => self.admitted.remove(&workload),
+        };
+        self.all = true;
+    }
+
+    /// `true` if a plugin keeps a pod from every node.
+    pub(crate) fn refuses(&self, pod: &Pod, api: &Api) -> bool {
+        let Some(owner) = pod.owner.as_ref().filter(|_| !self.admitted.is_empty()) else {
+            return false;
+        };
+        let workload = ObjectName::new(Arc::clone(&pod.name.namespace), Arc::clone(&owner.name));
+        let most = self.admitted.get(&workload);
+        most.is_some_and(|most| {
+            let own = api.pods.values().filter(|other| other.owner == pod.owner);
+            own.filter(|other| other.node.is_some()).count() >= *most
+        })
     }
 
     /// The pods to be tried now, in order, and where.

@@ -13,6 +13,8 @@ pub(super) use spec::{Template, pod_spec};
 pub(super) use written::write_problem;
 pub(crate) use written::{to_value, write_spec};
 
+use std::sync::Arc;
+
 use k8s_openapi::api::core::v1 as k8s;
 use plimsoll_core::ids::NodeName;
 use plimsoll_core::model::{DoNotDisrupt, OwnerKind, Pod, PodPhase};
@@ -27,6 +29,8 @@ use crate::{duration, keys};
 const DEFAULT_GRACE: i64 = 30;
 /// Seconds beyond which more make no difference: a hundred years.
 const MOST_GRACE: i64 = 3_155_760_000;
+/// Bytes of the scheduler's message that are kept: it lists every reason with the number of nodes, and each waiting pod has its own.
+const MOST_MESSAGE: usize = 500;
 
 /// A pod. One without any status, as in a manifest, counts as seen by the scheduler and found unschedulable; a server
 /// never shows such a pod.
@@ -65,6 +69,7 @@ pub(crate) fn pod(written: &k8s::Pod, interner: &mut Interner) -> Result<Pod, Fi
         phase: phase(status, node.is_some())?,
         unschedulable: is_unschedulable(status, node.is_some() || is_gated(spec)),
         untried: is_untried(status, node.is_some() || is_gated(spec)),
+        scheduler_message: scheduler_message(status),
         node,
         nominated,
         ready: condition(status, "Ready").map(|condition| condition.status == "True"),
@@ -119,6 +124,16 @@ fn is_unschedulable(status: Option<&k8s::PodStatus>, is_settled: bool) -> bool {
     conditions.unwrap_or_default().iter().any(|condition| {
         condition.type_ == "PodScheduled" && condition.reason.as_deref() == Some("Unschedulable")
     })
+}
+
+/// The scheduler's reason, if it finds the pod unschedulable.
+fn scheduler_message(status: Option<&k8s::PodStatus>) -> Option<Arc<str>> {
+    let condition = condition(status, "PodScheduled")?;
+    let is_refused = condition.reason.as_deref() == Some("Unschedulable");
+    let message = condition.message.as_deref().filter(|_| is_refused)?;
+    let message = message.trim_ascii();
+    let end = message.floor_char_boundary(MOST_MESSAGE);
+    (end > 0).then(|| Arc::from(&message[..end]))
 }
 
 fn phase(status: Option<&k8s::PodStatus>, is_bound: bool) -> Result<PodPhase, FieldError> {

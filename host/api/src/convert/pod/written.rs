@@ -44,7 +44,11 @@ pub(crate) fn to_value(pod: &Pod) -> Value {
         (false, true) => None,
     };
     if let Some(reason) = reason {
-        conditions.push(json!({"type": "PodScheduled", "status": "False", "reason": reason}));
+        let mut condition = json!({"type": "PodScheduled", "status": "False", "reason": reason});
+        if let Some(message) = &pod.scheduler_message {
+            condition["message"] = (&**message).into();
+        }
+        conditions.push(condition);
     }
     if let Some(ready) = pod.ready {
         let status = if ready { "True" } else { "False" };

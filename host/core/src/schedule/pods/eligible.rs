@@ -4,6 +4,7 @@
 //! deleting node enters only when it could be evicted today; a waiting pod only when the scheduler has given up on it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::{devices, outside, single_pod, volumes};
 use crate::catalogue::Catalogues;
@@ -56,7 +57,10 @@ fn admit(snapshot: &Snapshot, row: usize, result: &mut Eligible) {
         None if pod.spec.dynamic_resources || devices::asks_for_claims(snapshot, &pod.spec) => {
             Some(Refusal::DynamicResources)
         }
-        None => None,
+        None => {
+            let unused = snapshot.unused_nodes.get(&pod.uid);
+            unused.map(|nodes| Refusal::Unused(Arc::clone(nodes)))
+        }
     };
     match reason {
         Some(reason) => result.refused.push(Unplaced { pod: row, reason }),
