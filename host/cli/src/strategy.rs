@@ -277,13 +277,19 @@ impl Strategy {
         planned(&Generation::first(policies), &own, &Session::default())
     }
 
-    /// Adds to a plan the nearest offerings for pods that are unschedulable. A node group buys but one type.
-    pub(crate) fn tell_nearest(&self, snapshot: &Snapshot, plan: &mut Plan) {
+    /// Adds to a plan the nearest offerings for pods that are unschedulable, given as rows of the snapshot. A node group buys but one
+    /// type.
+    pub(crate) fn tell_nearest(
+        &self,
+        snapshot: &Snapshot,
+        plan: &mut Plan,
+        is_meant: impl Fn(usize) -> bool,
+    ) {
         if matches!(self, Self::Fixed(_)) {
             return;
         }
         let replan = |changed: &Snapshot| Some(self.plan(changed).ok()?.plan);
-        schedule::tell_nearest(&self.own(snapshot), plan, replan);
+        schedule::tell_nearest(&self.own(snapshot), plan, is_meant, replan);
     }
 
     /// Adds to a plan what its guards cost, where there are any.

@@ -164,9 +164,10 @@ fn other_pods_get_their_nodes() {
     let mut run = run(vec![
         admit(0, "web", Some(0)),
         deploy(0, "web", 1, QUARTER),
-        deploy(1200, "api", 1, QUARTER),
+        deploy(2400, "api", 1, QUARTER),
     ]);
-    assert_eq!(launches(&mut run, &[1199, 1260, 3500]), [2, 3, 3]);
+    assert_eq!(launches(&mut run, &[2399, 2460, 3500]), [2, 3, 3]);
+    assert_eq!(told(&mut run).len(), 1, "another plan says nothing new");
     let waiting = waiting(&run);
     assert!(
         waiting.len() == 1 && waiting[0].starts_with("web"),

@@ -323,9 +323,8 @@ impl Run {
     /// When it is not.
     pub fn reason_and_nearest(&self, pod: &str) -> String {
         let mut plan = self.plan.clone();
-        schedule::tell_nearest(&self.snapshot, &mut plan, |changed| {
-            Some(schedule::plan(changed))
-        });
+        let replan = |changed: &Snapshot| Some(schedule::plan(changed));
+        schedule::tell_nearest(&self.snapshot, &mut plan, |_| true, replan);
         self.reason_in(&plan, pod)
     }
 

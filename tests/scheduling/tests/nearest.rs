@@ -75,8 +75,8 @@ fn a_pod_that_its_own_rules_keep_away_from_every_node_has_nothing_near() {
     nearest(market.daemon(&kept).pod(loner), None);
 }
 
-/// Trials of one plan, and pods of which something is said.
-fn tried(pools: usize, pods: usize) -> (usize, usize) {
+/// Pools of which each has some pods of its own, and those ask for a zone that it does not allow.
+fn teams(pools: usize, pods: usize) -> Snapshot {
     let mut cluster = bare_market();
     for at in 0..pools {
         let name = format!("team-{at}");
@@ -87,10 +87,14 @@ fn tried(pools: usize, pods: usize) -> (usize, usize) {
             cluster = cluster.pod(web.select("team", &name).select(ZONE, ZONE_2));
         }
     }
-    let snapshot = cluster.snapshot();
+    cluster.snapshot()
+}
+
+/// Trials made for the pods that are meant, and the pods of which something is said.
+fn tried(snapshot: &Snapshot, is_meant: impl Fn(usize) -> bool) -> (usize, Vec<usize>) {
     let trials = Cell::new(0);
-    let mut plan: Plan = schedule::plan(&snapshot);
-    schedule::tell_nearest(&snapshot, &mut plan, |changed: &Snapshot| {
+    let mut plan: Plan = schedule::plan(snapshot);
+    schedule::tell_nearest(snapshot, &mut plan, is_meant, |changed: &Snapshot| {
         trials.set(trials.get() + 1);
         Some(schedule::plan(changed))
     });
@@ -100,12 +104,22 @@ fn tried(pools: usize, pods: usize) -> (usize, usize) {
     };
     let unplaced = plan.unplaced.iter();
     let told = unplaced.filter(|unplaced| is_told(&unplaced.reason));
-    (trials.get(), told.count())
+    (trials.get(), told.map(|unplaced| unplaced.pod).collect())
 }
 
 #[test]
 fn equal_changes_are_tried_once_and_what_is_not_tried_is_not_said() {
-    assert_eq!(tried(1, 5), (1, 5), "one trial serves equal pods");
-    assert_eq!(tried(3, 2), (3, 6));
-    assert_eq!(tried(30, 1), (24, 24));
+    let all = |snapshot: &Snapshot| {
+        let (trials, told) = tried(snapshot, |_| true);
+        (trials, told.len())
+    };
+    assert_eq!(all(&teams(1, 5)), (1, 5), "one trial serves equal pods");
+    assert_eq!(all(&teams(3, 2)), (3, 6));
+    assert_eq!(all(&teams(30, 1)), (24, 24));
+    assert_eq!(all(&teams(1, 20_001)), (0, 0), "a trial would take long");
+}
+
+#[test]
+fn trials_are_made_for_the_pods_that_are_meant() {
+    assert_eq!(tried(&teams(30, 1), |pod| pod == 29), (1, vec![29]));
 }

@@ -59,8 +59,8 @@ pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
         }
         Subject::Pod => {
             let mut plan = strategy.plan(snapshot)?.plan;
-            unobserved.tell_nearest(snapshot, &mut plan);
             let row = pod_row(snapshot, &flags.name)?;
+            unobserved.tell_nearest(snapshot, &mut plan, |pod| pod == row);
             let mut explained = PodExplanation::of(snapshot, &plan, &priced, row);
             explained.findings = findings::of_pod(&loaded, &plan, row);
             let lines = findings::lines(&explained.findings);

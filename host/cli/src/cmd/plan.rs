@@ -40,7 +40,7 @@ pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
     } = strategy.plan(&loaded.snapshot)?;
     let decided = began.elapsed();
     strategy.note_guards(&loaded.snapshot, &mut plan);
-    strategy.tell_nearest(&loaded.snapshot, &mut plan);
+    strategy.tell_nearest(&loaded.snapshot, &mut plan, |_| true);
     note_found(&mut found, &loaded.snapshot, &mut plan);
     let refused = refused_claims(&loaded.snapshot, &plan);
     plan.notes.extend(refused.iter().cloned());

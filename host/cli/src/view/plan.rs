@@ -450,16 +450,12 @@ impl OutsideReason {
 
 impl PodRefusal {
     pub(super) fn of(refusal: &Refusal) -> Self {
-        let (reason, pools) = match refusal {
-            Refusal::Invalid(_) => ("InvalidPod", &[][..]),
-            Refusal::DynamicResources => ("DynamicResources", &[][..]),
-            Refusal::NoPool => ("NoNodePool", &[][..]),
-            Refusal::Reserved => ("ReservedCapacity", &[][..]),
-            Refusal::Unused(_) => ("NodesUnused", &[][..]),
-            Refusal::Unschedulable(pools) => ("NoOffering", pools.as_slice()),
+        let pools = match refusal {
+            Refusal::Unschedulable(pools) => pools.as_slice(),
+            _ => &[],
         };
         Self {
-            reason,
+            reason: refusal.as_str(),
             message: refusal.to_string(),
             node_pools: pools.iter().map(PoolReasons::of).collect(),
         }

@@ -285,6 +285,20 @@ impl fmt::Display for PoolRefusal {
     }
 }
 
+impl Refusal {
+    /// The reason in one word, as documents give it.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Invalid(_) => "InvalidPod",
+            Self::DynamicResources => "DynamicResources",
+            Self::NoPool => "NoNodePool",
+            Self::Reserved => "ReservedCapacity",
+            Self::Unused(_) => "NodesUnused",
+            Self::Unschedulable(_) => "NoOffering",
+        }
+    }
+}
+
 impl fmt::Display for Refusal {
     /// One line, to follow the pod's name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

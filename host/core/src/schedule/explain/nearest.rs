@@ -38,7 +38,7 @@ pub(crate) enum Obstacle {
     SharedLimits(Resources),
     /// The pool requires other nodes.
     Requirement(Requirement),
-    /// Nobody can buy it now.
+    /// It is not on sale now.
     SoldOut,
 }
 

@@ -1,6 +1,7 @@
 //! Offerings that would hold a pod, said only of those that a trial has shown to: the plan is made again with the obstacles lifted.
 //!
-//! A trial costs as much as the plan itself, so that nobody makes them but who is asked for reasons; what is not tried is not said.
+//! A trial costs as much as the plan itself, so only commands that print reasons make them, and few of them for one plan: what is not
+//! tried is not said.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -8,7 +9,7 @@ use std::sync::Arc;
 
 use super::nearest::{Candidate, Obstacle, candidates, level_to_search};
 use crate::catalogue::{InstanceType, OfferingKey};
-use crate::ids::PoolName;
+use crate::ids::{PoolName, ReservationId};
 use crate::model::NodePool;
 use crate::plan::{Plan, Refusal, Target};
 use crate::requirement::Requirement;
@@ -16,27 +17,28 @@ use crate::resources::Resources;
 use crate::schedule::batch::compile::{Compiled, compile};
 use crate::snapshot::Snapshot;
 
-/// Trials for one plan: more reasons than that nobody reads.
+/// Trials for one plan: people read no more reasons than that.
 const MOST_TRIALS: usize = 24;
 
 /// Pods planned in all trials for one plan: some seconds of a processor.
-const MOST_PODS: usize = 100_000;
+const MOST_PODS: usize = 20_000;
 
 /// Groups of equal pods, times pools, for which the catalogue is searched.
 const MOST_SEARCHES: usize = 200;
 
-/// Adds to each unschedulable pod of a plan, by pool, the nearest offering that would hold it. `replan` plans a changed snapshot
-/// as the snapshot itself was planned; it answers `None` where it fails.
+/// Adds to unschedulable pods of a plan, by pool, the nearest offering that would hold them: to those that are meant, given as rows
+/// of the snapshot. `replan` plans a changed snapshot as the snapshot itself was planned; it answers `None` where it fails.
 pub fn tell_nearest(
     snapshot: &Snapshot,
     plan: &mut Plan,
+    is_meant: impl Fn(usize) -> bool,
     replan: impl Fn(&Snapshot) -> Option<Plan>,
 ) {
     let waiting = plan.unplaced.len();
-    let exists = |row: usize| !snapshot.pods[row].is_spare();
+    let is_told = |row: usize| is_meant(row) && !snapshot.pods[row].is_spare();
     let unplaced = plan.unplaced.iter_mut();
     let refused = unplaced.filter_map(|unplaced| match &mut unplaced.reason {
-        Refusal::Unschedulable(pools) if exists(unplaced.pod) => Some((unplaced.pod, pools)),
+        Refusal::Unschedulable(pools) if is_told(unplaced.pod) => Some((unplaced.pod, pools)),
         _ => None,
     });
     let mut refused = refused.peekable();
@@ -174,10 +176,7 @@ fn changed(snapshot: &Snapshot, pool: &PoolName, candidate: &Candidate) -> Snaps
 }
 
 fn sell(sold: &mut InstanceType, key: &OfferingKey) {
-    let reservation = key
-        .reservation
-        .as_ref()
-        .map(|reservation| reservation.as_str());
+    let reservation = key.reservation.as_ref().map(ReservationId::as_str);
     let position = sold.position_of(&key.zone, key.capacity_type, reservation);
     if sold.name == key.instance_type
         && let Some(offering) = position.and_then(|at| sold.offerings.get_mut(at))
