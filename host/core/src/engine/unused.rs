@@ -1,15 +1,17 @@
 //! Nodes that stand unused by the pods for which they were bought, and the pods for which no other is bought.
 //!
-//! The scheduler may refuse a pod for a reason that no plan knows: a plugin, a quota, a volume that cannot be made. Its node comes up, stands
-//! empty and goes, and the same plan would buy the next one for ever. So each new node is watched from when pods can use it. It is *unused* by a group
-//! of equal pods that it was bought for if, after as long as a promise holds and the scheduler needs for all pods that wait:
+//! The scheduler may refuse a pod for a reason that no plan knows: a plugin, a quota, a volume that cannot be made. Its node comes
+//! up, stands empty and goes, and the same plan would buy the next one for ever. So each new node is watched from when pods can use
+//! it. It is *unused* by a group of equal pods that it was bought for if, after as long as a promise holds and the scheduler needs
+//! for all pods that wait:
 //!
 //! - a pod of the group has waited all that time, found unschedulable and not nominated elsewhere, and the node has room for it;
 //! - no pod of the group was bound meanwhile, to whatever node.
 //!
-//! Until it is judged the node is not disrupted. The group is not promised a place on it again, so that it may go as empty. After [`MOST`] such nodes none is bought for the group: its pods are refused
-//! with the names of the nodes and the scheduler's words ([`UnusedNodes`]). That ends when a pod of the group is bound; a pod with another
-//! specification is of another group. Every hour a node is bought for one pod of the group, to see whether the reason is gone.
+//! Until it is judged the node is not disrupted. The group is not promised a place on it again, so that it may go as empty. After
+//! [`MOST`] such nodes none is bought for the group: its pods are refused with the names of the nodes and the scheduler's words
+//! ([`UnusedNodes`]). That ends when a pod of the group is bound; a pod with another specification is of another group. Every hour a
+//! node is bought for one pod of the group, to see whether the reason is gone.
 //!
 //! Nothing of it is written down: another engine learns it again, for the price of [`MOST`] nodes.
 
