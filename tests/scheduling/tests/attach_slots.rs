@@ -1,7 +1,7 @@
 //! Volumes planned on a new node: a guard of pools packed by price.
 
 use plimsoll_core::model::{ClaimPhase, PackingMode};
-use plimsoll_core::plan::{Plan, Target};
+use plimsoll_core::plan::Target;
 use plimsoll_core::schedule::{guard_costs, prepare};
 use plimsoll_core::snapshot::Guard;
 use plimsoll_oracles::fixture::*;
@@ -46,10 +46,6 @@ fn pods_with(cluster: ClusterFixture, pods: usize, volumes: usize) -> ClusterFix
 
 fn bought(outcome: &Outcome, packing: PackingMode) -> usize {
     outcome.under(packing).plan().claims.len()
-}
-
-fn texts(plan: &Plan) -> Vec<&str> {
-    plan.notes.iter().map(|note| note.text.as_str()).collect()
 }
 
 #[test]

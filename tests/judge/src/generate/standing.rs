@@ -150,7 +150,7 @@ fn runs_on(set: &Value, bought: &Purchase) -> bool {
     tolerates && (zone.is_empty() || zone == bought.zone)
 }
 
-/// What the LimitRange of the daemons' namespace has for containers that do not say.
+/// Requests that the LimitRange of the daemons' namespace has for containers that do not say.
 pub(super) fn default_requests() -> Value {
     json!({"cpu": "300m", "memory": "256Mi"})
 }

@@ -22,7 +22,7 @@ const MOST_CANDIDATES: usize = 6;
 
 /// An offering that has room for a pod, and what keeps it from the pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Candidate {
+pub(crate) struct NearOffering {
     /// The cheapest offering with these obstacles.
     pub(crate) offering: OfferingKey,
     /// The rules to lift, at least one.
@@ -57,13 +57,13 @@ impl fmt::Display for Obstacle {
     }
 }
 
-/// What one pool might buy for pods of the group, at a step of relaxation, under other rules: fewest obstacles first, then cheapest.
+/// Offerings that one pool might buy for pods of the group, at a step of relaxation, under other rules: fewest obstacles first, then cheapest.
 pub(crate) fn candidates(
     compiled: &Compiled<'_>,
     group: &PodGroup,
     level: &Level,
     number: usize,
-) -> Vec<Candidate> {
+) -> Vec<NearOffering> {
     let template = &compiled.templates[number];
     let mut cheapest = cheapest_by_obstacles(compiled, group, level, template);
     // Nothing about these offerings is refused, so other pods of the plan may have used up what limits leave.
@@ -80,7 +80,7 @@ pub(crate) fn candidates(
     let mut all: Vec<_> = shared.chain(others).collect();
     all.sort_by_key(|(count, price, ..)| (*count, *price));
     all.truncate(MOST_CANDIDATES);
-    let candidate = |(_, _, offering, obstacles)| Candidate {
+    let candidate = |(_, _, offering, obstacles)| NearOffering {
         offering,
         obstacles,
     };

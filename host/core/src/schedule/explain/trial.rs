@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::nearest::{Candidate, Obstacle, candidates, level_to_search};
+use super::nearest::{NearOffering, Obstacle, candidates, level_to_search};
 use crate::catalogue::{InstanceType, OfferingKey};
 use crate::ids::{PoolName, ReservationId};
 use crate::model::NodePool;
@@ -66,7 +66,7 @@ pub fn tell_nearest(
 }
 
 /// A pool, by template, and what is changed for it. Only what is sold out is named: other changes are the pool's alone.
-type Change = (usize, Vec<Obstacle>, Option<OfferingKey>);
+type ChangeOfPool = (usize, Vec<Obstacle>, Option<OfferingKey>);
 
 /// Offerings that pods would get in a pool, by row of the pod.
 type Placed = BTreeMap<usize, OfferingKey>;
@@ -78,8 +78,8 @@ struct Trials<'c, 's, R> {
     /// Unplaced pods of the plan.
     waiting: usize,
     /// Candidates by group and template.
-    searched: BTreeMap<(usize, usize), Rc<[Candidate]>>,
-    tried: BTreeMap<Change, Placed>,
+    searched: BTreeMap<(usize, usize), Rc<[NearOffering]>>,
+    tried: BTreeMap<ChangeOfPool, Placed>,
 }
 
 impl<R: Fn(&Snapshot) -> Option<Plan>> Trials<'_, '_, R> {
@@ -102,7 +102,7 @@ impl<R: Fn(&Snapshot) -> Option<Plan>> Trials<'_, '_, R> {
         ))
     }
 
-    fn candidates(&mut self, group: usize, number: usize) -> Rc<[Candidate]> {
+    fn candidates(&mut self, group: usize, number: usize) -> Rc<[NearOffering]> {
         if let Some(known) = self.searched.get(&(group, number)) {
             return Rc::clone(known);
         }
@@ -111,13 +111,13 @@ impl<R: Fn(&Snapshot) -> Option<Plan>> Trials<'_, '_, R> {
         let Some(level) = level.filter(|_| self.searched.len() < MOST_SEARCHES) else {
             return Rc::from([]);
         };
-        let found: Rc<[Candidate]> = candidates(self.compiled, pods, level, number).into();
+        let found: Rc<[NearOffering]> = candidates(self.compiled, pods, level, number).into();
         self.searched.insert((group, number), Rc::clone(&found));
         found
     }
 
     /// Pods that get a node of the pool once a candidate's obstacles are lifted; `None` where that is not tried.
-    fn placed(&mut self, number: usize, candidate: &Candidate) -> Option<&Placed> {
+    fn placed(&mut self, number: usize, candidate: &NearOffering) -> Option<&Placed> {
         let is_sold_out = candidate.obstacles.contains(&Obstacle::SoldOut);
         let sold_out = is_sold_out.then(|| candidate.offering.clone());
         let change = (number, candidate.obstacles.clone(), sold_out);
@@ -132,7 +132,7 @@ impl<R: Fn(&Snapshot) -> Option<Plan>> Trials<'_, '_, R> {
         self.tried.get(&change)
     }
 
-    fn attempt(&self, number: usize, candidate: &Candidate) -> Placed {
+    fn attempt(&self, number: usize, candidate: &NearOffering) -> Placed {
         let pool = &self.compiled.templates[number].pool.name;
         let changed = changed(self.compiled.snapshot, pool, candidate);
         // Where as many pods wait as before, others wait instead.
@@ -153,7 +153,7 @@ impl<R: Fn(&Snapshot) -> Option<Plan>> Trials<'_, '_, R> {
 }
 
 /// The cluster with a candidate's obstacles lifted in one pool.
-fn changed(snapshot: &Snapshot, pool: &PoolName, candidate: &Candidate) -> Snapshot {
+fn changed(snapshot: &Snapshot, pool: &PoolName, candidate: &NearOffering) -> Snapshot {
     let mut changed = snapshot.clone();
     // Equal revisions stand for equal objects, and these are others.
     changed.revision = 0;

@@ -97,7 +97,7 @@ impl<'a> Daemons<'a> {
         DaemonsOfType(running.collect())
     }
 
-    /// What daemons take of a new node of an offering with these labels; equal answers are shared.
+    /// Room and ports that daemons take of a new node of an offering with these labels; equal answers are shared.
     pub(crate) fn overhead(
         &mut self,
         of_type: &DaemonsOfType,

@@ -40,7 +40,7 @@ mod undo;
 
 use bins::OpenBins;
 use existing::ExistingNodes;
-use pin::{Guest, MOST_TRIES};
+use pin::{Guest, MOST_TRIES, required_groups};
 use slots::RowsWithSlots;
 
 /// Pools that are tried together for a new node.
@@ -477,15 +477,6 @@ impl<'c, 's> Placer<'c, 's> {
             None => Some(set),
         }
     }
-}
-
-/// Topology groups that some pod of the batch, or one that runs, requires.
-fn required_groups(compiled: &Compiled<'_>) -> Bits {
-    let last = compiled.groups.iter().flat_map(PodGroup::last_levels);
-    let owned = last.flat_map(|level| level.owned.iter().copied());
-    let groups = 0..compiled.model.groups.len();
-    let inverse = groups.filter(|group| compiled.model.is_inverse(*group));
-    owned.chain(inverse).collect()
 }
 
 /// The rows of every domain of every key, then those that lie in no domain.

@@ -9,6 +9,7 @@ use std::cell::Cell;
 use super::super::topology::{Allowed, TopologyRule};
 use super::Placer;
 use crate::bits::Bits;
+use crate::schedule::batch::compile::Compiled;
 use crate::schedule::batch::pod_group::PodGroup;
 use crate::schedule::batch::sets::SetId;
 
@@ -80,9 +81,9 @@ impl Placer<'_, '_> {
             return None;
         }
         let mut rows = Bits::none(self.compiled.rows.len());
-        parts
-            .iter()
-            .for_each(|part| rows.join(self.sets.bits(*part)));
+        for part in parts {
+            rows.join(self.sets.bits(part));
+        }
         self.sets.intern(rows)
     }
 
@@ -169,4 +170,13 @@ impl Placer<'_, '_> {
         let of_domain = self.domains[key][domain]?;
         self.sets.join(set, of_domain)
     }
+}
+
+/// Topology groups that some pod of the batch, or one that runs, requires.
+pub(super) fn required_groups(compiled: &Compiled<'_>) -> Bits {
+    let last = compiled.groups.iter().flat_map(PodGroup::last_levels);
+    let owned = last.flat_map(|level| level.owned.iter().copied());
+    let groups = 0..compiled.model.groups.len();
+    let inverse = groups.filter(|group| compiled.model.is_inverse(*group));
+    owned.chain(inverse).collect()
 }

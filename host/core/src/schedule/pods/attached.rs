@@ -15,13 +15,13 @@ use crate::model::{Pod, VolumeKind};
 use crate::snapshot::{Snapshot, StateNode};
 
 /// The most volumes by driver.
-type Limits = BTreeMap<Arc<str>, u32>;
+type VolumeLimits = BTreeMap<Arc<str>, u32>;
 
 /// Volumes on one node, by driver and by the claims that they are bound to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AttachedVolumes {
     /// What its drivers attach.
-    limits: Arc<Limits>,
+    limits: Arc<VolumeLimits>,
     /// Those of its pods.
     used: ClaimsByDriver,
     /// Those that are attached.
@@ -76,7 +76,7 @@ impl AttachedVolumes {
 }
 
 /// What the drivers of a node attach.
-fn limits_of(snapshot: &Snapshot, node: &StateNode) -> Limits {
+fn limits_of(snapshot: &Snapshot, node: &StateNode) -> VolumeLimits {
     let joined = node.node.as_ref();
     let told = joined.and_then(|joined| snapshot.volumes.nodes.get(&joined.name));
     let expected = || {
@@ -88,7 +88,7 @@ fn limits_of(snapshot: &Snapshot, node: &StateNode) -> Limits {
         let limits = limits.filter(move |(driver, _)| !is_told(driver));
         Some(limits.map(|(driver, limit)| (Arc::clone(driver), *limit)))
     };
-    let mut limits: Limits = told.map(|told| told.limits.clone()).unwrap_or_default();
+    let mut limits: VolumeLimits = told.map(|told| told.limits.clone()).unwrap_or_default();
     if !node.is_initialized() {
         limits.extend(expected().into_iter().flatten());
     }
