@@ -31,7 +31,7 @@ pub const OPEN: &[(Rule, &str)] = &[
     ),
 ];
 
-/// What a run does with defects of rules in [`OPEN`].
+/// Treatment of defects of rules in [`OPEN`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenRules {
     /// They are no more than counted.
