@@ -105,7 +105,7 @@ impl NodeUse {
         over.map(|unused| unused.retries = true).count() > 0
     }
 
-    /// The claim is no more, or its node cannot be used now.
+    /// The claim is gone, or its node cannot be used now.
     pub(super) fn forget(&mut self, claim: &ClaimName) {
         let Some(watched) = self.watched.remove(claim) else {
             return;

@@ -64,7 +64,8 @@ pub(crate) fn claim(
     }
 }
 
-/// Takes away what pods ask of labels that the API lets nobody ask for: pods get away with it where they ask for absence, or only prefer.
+/// Takes away requirements of pods on labels that the API reserves. A pod may have one in a preference, or in an alternative that another
+/// stands in for.
 fn leave_out_restricted(requirements: &mut Requirements, template: &Template, snapshot: &Snapshot) {
     let internal = [labels::REGISTERED, labels::INITIALIZED, labels::HOSTNAME];
     let is_restricted = |key: &LabelKey| {

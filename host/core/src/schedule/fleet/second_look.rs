@@ -25,7 +25,7 @@ pub(super) fn second_look(
     part: &Part,
     plan: DraftPlan,
 ) -> DraftPlan {
-    // Room that is only kept is no pod: nobody may come to be near it.
+    // Room that is only kept is not a pod: no affinity may be met by it.
     let is_spare = |pod: usize| compiled.pods[pod].is_spare;
     if plan.waiting() == 0 || plan.placed().any(|(pod, _)| is_spare(pod)) {
         return plan;

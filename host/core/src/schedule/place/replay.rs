@@ -1,12 +1,10 @@
 //! A placement put in place again, with the nodes that were bought for it, so that pods which it left out may be tried beside them.
 
-use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::{Bin, OpenBins, PlacementStep, Placer, Seeker, Where};
+use super::{OpenBins, PlacementStep, Placer, Seeker, Where};
 use crate::bits::Bits;
 use crate::plan::Target;
-use crate::schedule::batch::minimum::Minimum;
 use crate::schedule::place::new_node::NewNode;
 use crate::schedule::topology::Among;
 
@@ -20,7 +18,7 @@ impl Placer<'_, '_> {
         targets: &[Target],
     ) -> bool {
         let first = self.bins.len();
-        nodes.iter().all(|node| self.stand_as(node).is_some())
+        nodes.iter().all(|node| self.stand_as(node))
             && steps.iter().zip(targets).all(|(step, target)| {
                 let place = match target {
                     Target::Existing(row) => Where::Existing(*row),
@@ -30,28 +28,20 @@ impl Placer<'_, '_> {
             })
     }
 
-    /// A node as it is planned, still empty. One that is packed as the incumbent does may be launched as any of its rows.
-    fn stand_as(&mut self, node: &NewNode) -> Option<()> {
+    /// Opens a planned node without its pods; `false` where no tier sells it. One packed in Karpenter's order may be launched as any of its rows, so all of them count
+    /// against limits.
+    fn stand_as(&mut self, node: &NewNode) -> bool {
         let row = node.row;
         let mut rows = Bits::none(self.compiled.rows.len());
         rows.insert(row);
         let template = self.compiled.rows.rows[row].template;
-        let tier = self.tiers.iter().position(|tier| tier.rows.contains(row))?;
+        let Some(tier) = self.tiers.iter().position(|tier| tier.rows.contains(row)) else {
+            return false;
+        };
         let charged = if node.compatible { &node.rows } else { &rows };
         self.limits.charge(self.compiled, template, charged);
-        self.counts.record_daemons(&self.compiled.model, &rows);
-        let rows = self.sets.intern(rows)?;
-        self.bins.push(Bin {
-            rows,
-            used: vec![0; self.compiled.axes.len()].into(),
-            steps: Vec::new(),
-            ports: Vec::new(),
-            claims: BTreeSet::new(),
-            minimum: Minimum::new(),
-            tier,
-        });
-        self.open_up(self.bins.len() - 1);
-        Some(())
+        self.stand_ready(row, tier);
+        true
     }
 
     fn step_again(&mut self, step: &PlacementStep, place: Where) -> bool {
