@@ -28,8 +28,8 @@ impl Placer<'_, '_> {
             })
     }
 
-    /// Opens a planned node without its pods; `false` where no tier sells it. One packed in Karpenter's order may be launched as any of its rows, so all of them count
-    /// against limits.
+    /// Opens a planned node without its pods; `false` where no tier sells it. One packed in Karpenter's order may be launched as any of
+    /// its rows, so all of them count against limits.
     fn stand_as(&mut self, node: &NewNode) -> bool {
         let row = node.row;
         let mut rows = Bits::none(self.compiled.rows.len());
