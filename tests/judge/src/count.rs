@@ -129,6 +129,12 @@ impl Ledger {
         })
     }
 
+    /// `true` if a pool wants more than one zone to choose from.
+    pub fn wants_zones(&self, pool: &str) -> bool {
+        let mut wants = self.wants.get(pool).into_iter().flatten();
+        wants.any(|(key, least)| key == "topology.kubernetes.io/zone" && *least > 1)
+    }
+
     fn has_values(&self, pool: &str, purchases: &[&Purchase]) -> bool {
         let wants = self.wants.get(pool).map_or(&[][..], Vec::as_slice);
         [true, false].into_iter().any(|reserved| {

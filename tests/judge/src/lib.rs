@@ -6,6 +6,7 @@
 //! the core's model: what may be bought is read from pools and catalogue as they are written ([`market`]), and what pools may still
 //! buy is counted from there ([`count`]).
 
+mod binding;
 pub mod case;
 pub mod count;
 pub mod defect;

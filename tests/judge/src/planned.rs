@@ -9,6 +9,7 @@ use plimsoll_core::schedule;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_snapshot::{Limits, SnapshotError};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::case::Case;
@@ -25,6 +26,8 @@ pub struct Planned {
     pub refused: Vec<RefusedPod>,
     /// Pods that a note of the plan names.
     pub noted: Vec<String>,
+    /// Placed pods as the product reads them, which is how it sees whom to nominate.
+    pub pods: BTreeMap<String, Arc<model::Pod>>,
 }
 
 /// Where a pod goes.
@@ -118,6 +121,8 @@ fn in_names(snapshot: &Snapshot, plan: &Plan) -> Planned {
         pod: pod(unplaced.pod),
         reason: unplaced.reason.clone(),
     });
+    let rows = plan.placements.iter().map(|placement| placement.pod);
+    let read = rows.map(|row| (pod(row), Arc::clone(&snapshot.pods[row])));
     let noted = plan.notes.iter().filter_map(|note| note.pod.as_ref());
     Planned {
         placements: placements.collect(),
@@ -126,6 +131,7 @@ fn in_names(snapshot: &Snapshot, plan: &Plan) -> Planned {
             .collect(),
         refused: refused.collect(),
         noted: noted.map(ToString::to_string).collect(),
+        pods: read.collect(),
     }
 }
 

@@ -162,7 +162,7 @@ impl Scheduler {
         self.placements(&json!({"ask": "fits", "pods": pods}))
     }
 
-    /// The scheduler's own choice for a queue of pods in this order; pods that it cannot place are tried again until no more are.
+    /// The scheduler's own choice for each pod of a queue in this order, once; one that it cannot place is answered without a node.
     pub fn bind(
         &mut self,
         order: &[String],

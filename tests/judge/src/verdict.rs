@@ -6,6 +6,7 @@ use plimsoll_core::plan::Refusal;
 use plimsoll_oracles::generate::Draw;
 use serde_json::Value;
 
+use crate::binding::Queue;
 use crate::case::{Case, full_name, items, kind_of, text};
 use crate::count::{Ledger, with_default_requests};
 use crate::defect::{Defect, Rule};
@@ -86,8 +87,7 @@ pub fn judge(
         .extend(ledger.book(planned, &trial.purchases));
     account(case, planned, &mut judgement);
     claims(case, planned, &mut judgement);
-    scheduler.load(&trial.objects())?;
-    scheduler.start_daemons(&trial.bare)?;
+    trial.load(scheduler)?;
     trial.placements(scheduler, &mut judgement)?;
     trial.refusals(scheduler, &ledger, &mut judgement)?;
     if binding == Binding::Tried && judgement.defects.is_empty() {
@@ -126,6 +126,15 @@ impl<'t> Trial<'t> {
             purchases,
             bare: Vec::new(),
         }
+    }
+
+    /// Hands the scheduler the nodes of the plan, with their daemons and nothing else.
+    fn load(&mut self, scheduler: &mut Scheduler) -> Result<(), SchedulerError> {
+        self.bare.clear();
+        let objects = self.objects();
+        scheduler.load(&objects)?;
+        scheduler.start_daemons(&self.bare)?;
+        Ok(())
     }
 
     /// Everything that the scheduler is handed: the manifests, nodes that have not joined, planned nodes.
@@ -235,7 +244,7 @@ impl<'t> Trial<'t> {
     }
 
     fn refusals(
-        &self,
+        &mut self,
         scheduler: &mut Scheduler,
         ledger: &Ledger,
         judgement: &mut Judgement,
@@ -258,6 +267,28 @@ impl<'t> Trial<'t> {
                 judgement.defects.push(Defect::new(Rule::Room, text));
             }
         }
+        let mut found = self.takers(scheduler, ledger, &pods)?;
+        if !found.is_empty() {
+            self.leave_undecided(scheduler, ledger, &mut found)?;
+        }
+        for (pod, taker) in found {
+            let why = asked.iter().find(|one| one.pod == pod);
+            let text = format!(
+                "{pod}: {taker} takes it; the plan says it {}",
+                why.map(|one| one.reason.to_string()).unwrap_or_default()
+            );
+            judgement.defects.push(Defect::new(Rule::Refusal, text));
+        }
+        Ok(())
+    }
+
+    /// What could still be bought for each of some pods and would take it, for people; pods for which there is nothing are left out.
+    fn takers(
+        &self,
+        scheduler: &mut Scheduler,
+        ledger: &Ledger,
+        pods: &[String],
+    ) -> Result<BTreeMap<String, String>, SchedulerError> {
         let affordable: Vec<&Purchase> = self
             .purchases
             .iter()
@@ -269,7 +300,7 @@ impl<'t> Trial<'t> {
             .map(|(at, one)| one.node(&format!("fresh-{at}"), &self.drivers))
             .collect();
         let mut takers: BTreeMap<(String, String), Vec<&Purchase>> = BTreeMap::new();
-        for verdict in scheduler.fresh(&pods, &fresh)? {
+        for verdict in scheduler.fresh(pods, &fresh)? {
             let at = verdict
                 .node
                 .strip_prefix("fresh-")
@@ -284,25 +315,44 @@ impl<'t> Trial<'t> {
                     .push(taker);
             }
         }
-        let mut told = BTreeSet::new();
-        for ((pod, pool), takers) in &takers {
-            let one_zone = decide_zone(self.case, pod);
-            if ledger.is_choice(pool, takers, one_zone) && told.insert(pod) {
+        let mut result = BTreeMap::new();
+        for ((pod, pool), takers) in takers {
+            if ledger.is_choice(&pool, &takers, decide_zone(self.case, &pod)) {
                 let one = takers[0];
-                let why = asked
-                    .iter()
-                    .find(|one| one.pod == *pod)
-                    .map(|one| one.reason.to_string());
-                let text = format!(
-                    "{pod}: a new {} in {} of pool {pool} takes it; the plan says it {}",
-                    one.instance_type,
-                    one.zone,
-                    why.unwrap_or_default()
-                );
-                judgement.defects.push(Defect::new(Rule::Refusal, text));
+                let text = format!("a new {} in {} of pool {pool}", one.instance_type, one.zone);
+                result.entry(pod).or_insert(text);
             }
         }
-        Ok(())
+        Ok(result)
+    }
+
+    /// Leaves out pods that nothing takes if a planned node comes in another zone. A pool that wants several zones to choose from lets no
+    /// plan decide that, and a domain more or less is what their spread is about: such a pod waits until the node is there.
+    fn leave_undecided(
+        &mut self,
+        scheduler: &mut Scheduler,
+        ledger: &Ledger,
+        found: &mut BTreeMap<String, String>,
+    ) -> Result<(), SchedulerError> {
+        let as_planned = self.bought.clone();
+        let zones: BTreeSet<String> = self.purchases.iter().map(|one| one.zone.clone()).collect();
+        for zone in zones {
+            let elsewhere = self.planned.claims.iter().enumerate().map(|(at, claim)| {
+                let is_there = |option: &usize| claim.options[*option].zone == zone;
+                let option = (0..claim.options.len()).find(is_there);
+                let option = option.filter(|_| ledger.wants_zones(&claim.pool));
+                let other = option.and_then(|option| bought(claim, option, &self.purchases));
+                other.or_else(|| as_planned[at].clone())
+            });
+            self.bought = elsewhere.collect();
+            self.load(scheduler)?;
+            scheduler.place(&self.pairs())?;
+            let pods: Vec<String> = found.keys().cloned().collect();
+            let still = self.takers(scheduler, ledger, &pods)?;
+            found.retain(|pod, _| still.contains_key(pod));
+        }
+        self.bought = as_planned;
+        self.load(scheduler)
     }
 
     fn has_joined(&self, node: &str) -> bool {
@@ -320,18 +370,17 @@ impl<'t> Trial<'t> {
         let mut order: Vec<String> = pairs.iter().map(|(pod, _)| pod.clone()).collect();
         for round in 0..=ORDERS {
             shuffle(&mut order, &mut Draw::new(self.case.seed, "order", round));
-            let nominated = round < ORDERS;
+            let is_nominated = round < ORDERS;
             scheduler.reset()?;
             scheduler.start_daemons(&self.bare)?;
-            let verdicts = scheduler.bind(&order, if nominated { &pairs } else { &[] })?;
-            let waiting: Vec<&Verdict> =
-                verdicts.iter().filter(|one| one.node.is_empty()).collect();
-            if !nominated {
-                judgement.unnominated = (order.len(), order.len() - waiting.len());
-            } else if let Some(first) = waiting.first() {
+            let mut queue = Queue::new(self.planned, &pairs, &order, is_nominated);
+            queue.bind(scheduler)?;
+            if !is_nominated {
+                judgement.unnominated = (order.len(), order.len() - queue.waiting.len());
+            } else if let Some(first) = queue.waiting.first() {
                 let text = format!(
                     "{} of {} pods wait in order {round}, {} first: {}",
-                    waiting.len(),
+                    queue.waiting.len(),
                     order.len(),
                     first.pod,
                     first.reasons.join(", ")

@@ -211,40 +211,27 @@ func (c *cluster) fits(pods []string) ([]placement, error) {
 	return told, nil
 }
 
-// bind lets the scheduler choose: it takes the pods in the given order and those that found no place again, until one round binds none.
-// A pod that finds no place loses its nomination, as preemption that finds no victim takes it off.
-// It answers with the node of each pod, or with why there was none in the last round.
+// bind lets the scheduler choose for each pod once, in the given order, with nominations as they are given and no others.
+// A pod that finds no place loses its nomination, as preemption that finds no victim takes it off; it is answered with the reason.
 func (c *cluster) bind(order []string, nominations map[string]string) ([]placement, error) {
-	for name, node := range nominations {
+	for _, name := range order {
 		pod, err := c.pod(name)
 		if err != nil {
 			return nil, err
 		}
 		nominated := pod.DeepCopy()
-		nominated.Status.NominatedNodeName = node
+		nominated.Status.NominatedNodeName = nominations[name]
 		if err := c.write(nominated); err != nil {
 			return nil, err
 		}
 	}
-	told, begun := []placement{}, len(nominations) == 0
-	for waiting := order; len(waiting) > 0; {
-		left, refused := []string{}, []placement{}
-		for _, name := range waiting {
-			node, why, err := c.schedule(name)
-			if err != nil {
-				return nil, err
-			}
-			if node == "" {
-				left, refused = append(left, name), append(refused, placement{Pod: name, Reasons: why})
-			} else {
-				told = append(told, placement{Pod: name, Node: node})
-			}
+	told := make([]placement, 0, len(order))
+	for _, name := range order {
+		node, why, err := c.schedule(name)
+		if err != nil {
+			return nil, err
 		}
-		// The first round may do no more than take nominations off.
-		if len(left) == len(waiting) && begun {
-			return append(told, refused...), nil
-		}
-		waiting, begun = left, true
+		told = append(told, placement{Pod: name, Node: node, Reasons: why})
 	}
 	return told, nil
 }

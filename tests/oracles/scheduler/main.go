@@ -27,9 +27,9 @@ type question struct {
 	Placements []placement `json:"placements"`
 	// fresh: which pods are tried on the nodes.
 	Pods []string `json:"pods"`
-	// bind: the order in which the queue hands the pods out, as `namespace/name`.
+	// bind: the order in which the queue hands waiting pods out, as `namespace/name`.
 	Order []string `json:"order"`
-	// bind: node by pod that is nominated before the first one is scheduled.
+	// bind: node by pod that is nominated before the first one is scheduled; the others are not.
 	Nominations map[string]string `json:"nominations"`
 }
 

@@ -11,6 +11,7 @@ mod driven;
 mod events;
 mod forgets;
 mod found;
+mod in_turn;
 mod laws;
 mod learned;
 mod ledger;

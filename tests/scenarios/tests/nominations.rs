@@ -327,7 +327,7 @@ impl Driven {
     }
 
     /// Orders to nominate, since the last look and within a time.
-    fn nominations(&mut self, within: Span) -> Vec<Order> {
+    pub(crate) fn nominations(&mut self, within: Span) -> Vec<Order> {
         let end = self.now + within;
         while let Some(wake) = self.engine.next_wake().filter(|wake| *wake < end) {
             self.now = wake.max(self.now + Span::from_millis(1));

@@ -49,6 +49,7 @@ mod search_pace;
 mod spare;
 mod static_pools;
 mod statuses;
+mod together;
 mod undersized;
 mod unschedulable;
 mod unused;
@@ -61,6 +62,7 @@ pub use counts::{CommandKind, CreatedClaim, EngineCounts};
 pub use input::Input;
 pub use ledger::Begun;
 pub use nominate::{Landing, Landings};
+pub use together::may_be_nominated;
 
 use crate::action::{Action, Event, ObjectKey};
 use crate::catalogue::{Catalogues, Market};

@@ -1,13 +1,15 @@
 //! Nominations: the promises of the plan, written on pods for the scheduler to honour.
 //!
 //! A pod that stands for a promise is nominated as soon as the node exists, again whenever the scheduler has dropped it, and
-//! the nomination is withdrawn when the promise has lapsed while the pod still waits.
+//! the nomination is withdrawn when the promise has lapsed while the pod still waits. Pods that would refuse each other are nominated in
+//! turn ([`super::together`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Engine;
 use super::group_pace::GroupPace;
+use super::together::may_be_nominated;
 use crate::action::{Action, ObjectKey, Purpose, Request, Write};
 use crate::ids::{ClaimName, NodeName, ObjectName, Uid};
 use crate::lifecycle::{UNREGISTERED_TAINT, Want, is_coming_up};
@@ -31,6 +33,8 @@ pub(super) struct Nominations {
     by_node: BTreeMap<NodeName, BTreeSet<ObjectName>>,
     pub(super) lapses: BTreeMap<Timestamp, BTreeSet<PromisedTarget>>,
     again: BTreeMap<Timestamp, BTreeSet<GroupId>>,
+    /// By node, groups of which some pod is nominated once another of the node's pods is not any more.
+    in_turn: BTreeMap<NodeName, BTreeSet<GroupId>>,
     pace: GroupPace,
 }
 
@@ -247,11 +251,30 @@ impl Engine {
         }
     }
 
-    /// Forgets a nomination; its node's claim may have waited for nothing else.
+    /// Forgets a nomination; its node's claim, or pods to be nominated in turn, may have waited for nothing else.
     fn drop_nomination(&mut self, pod: &ObjectName) -> Option<Nomination> {
         let nomination = self.nominations.drop_pod(pod)?;
         self.look_at_claim_on(&nomination.node);
+        let next = self.nominations.in_turn.remove(&nomination.node);
+        self.dirty_groups.extend(next.into_iter().flatten());
         Some(nomination)
+    }
+
+    /// `true` if a pod may be nominated to a node now; otherwise its group is looked at again once another of the node's nominations is
+    /// gone.
+    fn is_next(&mut self, pod: &Pod, node: &NodeName, group: GroupId) -> bool {
+        if self.nominations.is_for(pod, node, group) {
+            return true;
+        }
+        let names = self.nominations.by_node.get(node).into_iter().flatten();
+        let others = names.filter(|name| **name != pod.name);
+        let others = others.filter_map(|name| self.cluster.pods.get(name));
+        let is_next = may_be_nominated(pod, others.map(Arc::as_ref));
+        if !is_next {
+            let groups = self.nominations.in_turn.entry(node.clone()).or_default();
+            groups.insert(group);
+        }
+        is_next
     }
 
     fn look_at_claim_on(&mut self, node: &NodeName) {
@@ -315,6 +338,9 @@ impl Engine {
                 .and_then(|target| node_of(target, &self.cluster));
             match node {
                 Some(_) if too_many && !self.nominations.holds(&pod.name) => {}
+                Some(node) if !self.is_next(&pod, &node, group) => {
+                    self.withdraw(&pod, group, now, actions);
+                }
                 Some(node) => {
                     let was_asked = self.nominations.is_for(&pod, &node, group);
                     if !was_asked && let Some(other) = self.nominations.put(&pod, &node, group) {

@@ -47,6 +47,8 @@ const TROUBLE: &str = "node.kubernetes.io/";
 pub(super) struct NodeUse {
     /// Nodes that are not judged yet, by claim.
     watched: BTreeMap<ClaimName, Watched>,
+    /// The same nodes by the groups of which no pod was bound since.
+    by_group: BTreeMap<GroupId, BTreeSet<ClaimName>>,
     due: BTreeMap<Timestamp, BTreeSet<ClaimName>>,
     unused: BTreeMap<GroupId, Unused>,
 }
@@ -110,6 +112,7 @@ impl NodeUse {
         let Some(watched) = self.watched.remove(claim) else {
             return;
         };
+        self.drop_groups(claim, &watched);
         if let Some(claims) = self.due.get_mut(&watched.at) {
             claims.remove(claim);
             if claims.is_empty() {
@@ -121,14 +124,43 @@ impl NodeUse {
     fn watch(&mut self, claim: &ClaimName, watched: Watched) {
         let due = self.due.entry(watched.at).or_default();
         due.insert(claim.clone());
+        for group in &watched.groups {
+            self.by_group
+                .entry(*group)
+                .or_default()
+                .insert(claim.clone());
+        }
         self.watched.insert(claim.clone(), watched);
+    }
+
+    fn drop_groups(&mut self, claim: &ClaimName, watched: &Watched) {
+        for group in &watched.groups {
+            if let Some(claims) = self.by_group.get_mut(group) {
+                claims.remove(claim);
+                if claims.is_empty() {
+                    self.by_group.remove(group);
+                }
+            }
+        }
+    }
+
+    /// A pod of a group was bound: none of its nodes is unused.
+    fn drop_group(&mut self, group: GroupId) {
+        for claim in self.by_group.remove(&group).unwrap_or_default() {
+            if let Some(watched) = self.watched.get_mut(&claim) {
+                watched.groups.remove(&group);
+            }
+        }
     }
 
     fn take_due(&mut self, now: Timestamp) -> Vec<(ClaimName, Watched)> {
         let mut due = Vec::new();
         while let Some(entry) = self.due.first_entry().filter(|entry| *entry.key() <= now) {
             for claim in entry.remove() {
-                due.extend(self.watched.remove_entry(&claim));
+                if let Some(watched) = self.watched.remove(&claim) {
+                    self.drop_groups(&claim, &watched);
+                    due.push((claim, watched));
+                }
             }
         }
         due
@@ -216,9 +248,7 @@ impl Engine {
 
     /// A pod of a group was bound: no node for it is unused.
     pub(super) fn note_binding(&mut self, group: GroupId, now: Timestamp) {
-        for watched in self.node_use.watched.values_mut() {
-            watched.groups.remove(&group);
-        }
+        self.node_use.drop_group(group);
         let before = self.node_use.unused.remove(&group);
         if before.is_some_and(|unused| unused.is_held()) {
             self.trigger_group(group, now);

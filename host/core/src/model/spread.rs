@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::selector::LabelSelector;
-use crate::labels::LabelKey;
+use super::selector::{LabelExpression, LabelSelector, SelectorOperator};
+use crate::labels::{LabelKey, Labels};
 
 /// Rule for a constraint that cannot be met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -44,6 +44,26 @@ pub struct SpreadConstraint {
     pub node_affinity: NodeInclusion,
     /// Filter by taints that the pod does not tolerate on the nodes that count (default `Ignore`).
     pub node_taints: NodeInclusion,
+}
+
+impl SpreadConstraint {
+    /// Selector of the pods that the constraint counts for a pod of these labels. The kube-scheduler counts nothing for one without
+    /// conditions (`countPodsMatchSelector`), where an affinity term selects every pod.
+    pub fn counted_for(&self, labels: &Labels) -> LabelSelector {
+        let own_value = |key: &Arc<str>| {
+            let value = labels.get(key)?;
+            Some(LabelExpression {
+                key: Arc::clone(key),
+                operator: SelectorOperator::In,
+                values: vec![Arc::clone(value)],
+            })
+        };
+        let narrowed = self.match_label_keys.iter().filter_map(own_value);
+        match self.selector.and(narrowed) {
+            LabelSelector::All(conditions) if conditions.is_empty() => LabelSelector::Nothing,
+            selector => selector,
+        }
+    }
 }
 
 /// A cluster-wide spread constraint for pods that have none of their own; its selector is deduced from services and owners.

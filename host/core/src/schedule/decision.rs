@@ -7,6 +7,7 @@ use super::fleet::address_rounds::within;
 use super::fleet::draft::{self, DraftPlan};
 use super::fleet::guarded;
 use super::fleet::parts::{Part, in_parts};
+use super::fleet::second_look::last_look;
 use super::launch::{Packed, launch};
 use super::place::address_budget::AddressBudget;
 use super::prepared::{Prepared, prepare};
@@ -43,6 +44,7 @@ fn among_all_domains(compiled: &Compiled<'_>, prices: &RowPrices) -> (DraftPlan,
         let best = with_real_pods_first(compiled, prices, best);
         (best, first_fit_cost)
     };
+    let guards = &compiled.snapshot.settings.guards;
     let mut result = plan(compiled);
     let mut wider: Option<Compiled<'_>> = None;
     for attempt in 1..=MOST_ATTEMPTS {
@@ -60,7 +62,7 @@ fn among_all_domains(compiled: &Compiled<'_>, prices: &RowPrices) -> (DraftPlan,
         result = plan(&known);
         wider = Some(known);
     }
-    result
+    (last_look(compiled, prices, guards, result.0), result.1)
 }
 
 /// The better of both ways to plan each part of these pods of the batch, and the list price of first fit.

@@ -19,7 +19,7 @@ pub(crate) struct Like {
     pub(crate) fit: usize,
     /// Rules that count pods per host.
     pub(crate) host_rules: usize,
-    /// `true` if those rules never admit again a host that they have refused; affinity may.
+    /// `true` if those rules never admit again a host that they have refused; affinity may, and spread over hosts that are all there.
     pub(crate) lasting: bool,
 }
 
@@ -47,7 +47,7 @@ impl Alike {
     /// Finds which groups are alike.
     pub(crate) fn of(groups: &[PodGroup], model: &TopologyModel) -> Self {
         let mut fits: BTreeMap<Fit<'_>, usize> = BTreeMap::new();
-        let mut rules: BTreeMap<Vec<(usize, bool)>, usize> = BTreeMap::new();
+        let mut rules: BTreeMap<Vec<(usize, Part)>, usize> = BTreeMap::new();
         let mut of = Vec::with_capacity(groups.len());
         for group in groups {
             let steps = (0..group.levels.len()).map(|level| {
@@ -63,12 +63,14 @@ impl Alike {
                 );
                 let (next_fit, next_rules) = (fits.len(), rules.len());
                 let own_rules = host_rules(group, level, model);
-                let affinity = |(rule, _): &(usize, bool)| {
-                    model.groups[*rule].identity.rule == TopologyRule::Affinity
+                // The smallest count over hosts may rise, too.
+                let relents = |(rule, _): &(usize, Part)| {
+                    let rule = &model.groups[*rule];
+                    rule.identity.rule == TopologyRule::Affinity || rule.hosts.is_some()
                 };
                 Like {
                     fit: *fits.entry(key).or_insert(next_fit),
-                    lasting: !own_rules.iter().any(affinity),
+                    lasting: !own_rules.iter().any(relents),
                     host_rules: *rules.entry(own_rules).or_insert(next_rules),
                 }
             });
@@ -98,18 +100,34 @@ impl Alike {
     }
 }
 
-/// The rules that decide whether a host may take a pod: those it owns, and those of others that select it. Each with
-/// whether it counts the pod itself.
-fn host_rules(group: &PodGroup, level: usize, model: &TopologyModel) -> Vec<(usize, bool)> {
+/// A pod's part in a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    /// The rule does not count it.
+    Uncounted,
+    /// The rule counts it.
+    Counted,
+    /// It heeds the rule for the sake of other pods.
+    Heeding,
+}
+
+/// The rules that decide whether a host may take a pod: those it owns, those of others that keep the pods off which they select, and those
+/// that it heeds.
+fn host_rules(group: &PodGroup, level: usize, model: &TopologyModel) -> Vec<(usize, Part)> {
     let inverse = group
         .selected
         .iter()
         .filter(|rule| model.groups[**rule].identity.rule == TopologyRule::Inverse);
-    group.levels[level]
-        .owned
-        .iter()
-        .chain(inverse)
-        .filter(|rule| model.is_by_host(**rule))
-        .map(|rule| (*rule, group.selected.binary_search(rule).is_ok()))
-        .collect()
+    let level = &group.levels[level];
+    let part = |rule: &usize| {
+        if group.selected.binary_search(rule).is_ok() {
+            (*rule, Part::Counted)
+        } else {
+            (*rule, Part::Uncounted)
+        }
+    };
+    let own = level.owned.iter().chain(inverse).map(part);
+    let heeded = level.heeded.iter().map(|rule| (*rule, Part::Heeding));
+    let all = own.chain(heeded);
+    all.filter(|(rule, _)| model.is_by_host(*rule)).collect()
 }

@@ -14,7 +14,7 @@ use super::attach_slots::AttachSlots;
 use super::domains;
 use super::existing::Existing;
 use super::node_shares::NodeShares;
-use super::pod_group::{Level, PodGroup};
+use super::pod_group::{Level, PodGroup, heed_others};
 use super::unsold::unsold;
 use crate::bits::Bits;
 use crate::ids::Uid;
@@ -27,6 +27,8 @@ use crate::schedule::offers::axes::Axes;
 use crate::schedule::offers::rows::{Rows, open_keys};
 use crate::schedule::offers::templates::{Template, templates};
 use crate::schedule::offers::unused::unused_notes;
+use crate::schedule::place::PlacementStep;
+use crate::schedule::place::new_node::NewNode;
 use crate::schedule::pods::eligible::{Eligible, queue_order, waiting};
 use crate::schedule::pods::needs::NodeNeeds;
 use crate::schedule::pods::relax::{Wishes, steps};
@@ -114,12 +116,26 @@ impl Compiled<'_> {
         self.all().into_iter().partition(is_real)
     }
 
+    /// How many of its wishes a pod gives up by a step.
+    pub(crate) fn given_up(&self, step: &PlacementStep) -> u32 {
+        let group = &self.groups[self.pods[step.pod].group];
+        u32::try_from(group.given_up(step.level)).unwrap_or(u32::MAX)
+    }
+
     /// The same batch where spreads know of more domains, given by group.
     pub(crate) fn with_domains(&self, more: Vec<(usize, usize)>) -> Self {
         let mut result = self.clone();
         for (group, domain) in more {
             result.model.groups[group].known.insert(domain);
         }
+        result
+    }
+
+    /// The same batch where spreads compare the domains and hosts of nodes that are there and of a plan's new ones, and no others.
+    pub(crate) fn among_nodes(&self, new: &[NewNode]) -> Self {
+        let mut result = self.clone();
+        domains::keep_to(&mut result.model, self.existing.free.len(), new);
+        result.alike = Alike::of(&result.groups, &result.model);
         result
     }
 
@@ -220,7 +236,8 @@ pub(crate) fn compile_batch<'s>(
         let (shape, wishes) = (&shapes[key.shape], &wishes[key.shape]);
         pod_group(snapshot, templates, rows, &model, &axes, key, shape, wishes)
     };
-    let groups: Vec<PodGroup> = keys.into_iter().map(group_of_key).collect();
+    let mut groups: Vec<PodGroup> = keys.into_iter().map(group_of_key).collect();
+    heed_others(&mut groups, &model);
     domains::learn(&mut model, &groups, &sale.rows);
     let existing = Existing::of(reading, &removal, &axes, &required);
     let pods = batch_pods(snapshot, &pods, &group_of);
@@ -475,6 +492,7 @@ fn pod_group(
                 requirements,
                 tolerations,
                 owned: owned.groups.clone(),
+                heeded: Vec::new(),
                 daemons,
                 keys,
                 domains,
@@ -488,6 +506,7 @@ fn pod_group(
         levels,
         selected: key.selected,
         inverse: key.inverse,
+        heeded_by_others: Vec::new(),
         alternatives: key.alternatives,
         needs: key.needs,
     }

@@ -7,13 +7,15 @@
 //! a pod that it admits is admitted while some of the nodes are still missing.
 //!
 //! Whatever else pools name is no domain: nothing will be there to compare with, and a pod held back for its sake would wait for
-//! good. `minDomains` counts the same domains: where the smallest count is above 0 each of them has a pod, and so a node.
+//! good. Once a plan is whole, pods that it leaves out are tried among the nodes of that plan alone ([`keep_to`]): a domain that could
+//! be had, and is not, holds nobody back. `minDomains` counts the same domains: where the smallest count is above 0 each of them has a pod, and so a node.
 
 use super::compile::Compiled;
 use super::pod_group::PodGroup;
 use crate::bits::Bits;
 use crate::schedule::offers::axes::fits;
 use crate::schedule::offers::rows::Rows;
+use crate::schedule::place::new_node::NewNode;
 use crate::schedule::topology::TopologyModel;
 
 /// Makes known to every spread where pods that own it can be given a node.
@@ -43,6 +45,32 @@ fn learn_of(model: &mut TopologyModel, number: usize, request: &[i64], open: &Bi
         let mut largest_first = rows.by_size.among(&here).filter(|row| is_seen(*row));
         if largest_first.any(|row| fits(request, rows.capacity(row))) {
             group.known.insert(domain);
+        }
+    }
+}
+
+/// Keeps every spread to the nodes that it will see once those of a plan are there, which follow the `existing` ones in number.
+pub(super) fn keep_to(model: &mut TopologyModel, existing: usize, new: &[NewNode]) {
+    for group in &mut model.groups {
+        let key = &model.keys[group.identity.key];
+        let seen = |node: &NewNode| match &group.rows {
+            Some(seen) => node.rows.and(seen),
+            None => node.rows.clone(),
+        };
+        let mut there = group.there.clone();
+        for (number, node) in new.iter().enumerate() {
+            let rows = seen(node);
+            if key.is_host && !rows.is_empty() {
+                there.insert(existing + number);
+            }
+            let domains = key.rows.iter().enumerate();
+            let own = domains.filter(|(_, domain)| domain.meets(&rows));
+            own.for_each(|(domain, _)| there.insert(domain));
+        }
+        if key.is_host {
+            group.hosts = Some(there);
+        } else {
+            group.known = there;
         }
     }
 }

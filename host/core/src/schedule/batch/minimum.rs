@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 
 use crate::bits::Bits;
 use crate::catalogue::{InstanceType, Offering};
+use crate::ids::ReservationId;
 use crate::labels::LabelKey;
 use crate::provider::ProviderFacts;
 use crate::requirement::{Requirement, Requirements};
@@ -27,7 +28,7 @@ pub(crate) fn of_new(sale: &Sale<'_>, rows: &Bits, used: &[i64]) -> Option<Minim
     if result.is_empty() {
         return Some(result);
     }
-    let (tally, is_met) = counted(sale, template, &result, roomy(sale, rows, used));
+    let (tally, is_met) = counted_alike(sale, template, &result, rows, used);
     if is_met {
         Some(result)
     } else if sale.snapshot.settings.min_values == MinValuesPolicy::Strict {
@@ -64,7 +65,7 @@ pub(crate) fn short_of(sale: &Sale<'_>, rows: &Bits, used: &[i64]) -> Vec<(Label
     };
     let template = sale.rows.rows[first].template;
     let wanted = wanted(sale, template);
-    let (tally, _) = counted(sale, template, &wanted, roomy(sale, rows, used));
+    let (tally, _) = counted_alike(sale, template, &wanted, rows, used);
     let all = wanted.into_iter().zip(tally.counts());
     let short = all.filter(|((_, least), found)| found < least);
     short
@@ -77,7 +78,7 @@ pub(crate) fn is_kept(sale: &Sale<'_>, minimum: &Minimum, rows: &Bits, used: &[i
     minimum.is_empty()
         || rows.first().is_some_and(|first| {
             let template = sale.rows.rows[first].template;
-            counted(sale, template, minimum, roomy(sale, rows, used)).1
+            counted_alike(sale, template, minimum, rows, used).1
         })
 }
 
@@ -110,20 +111,50 @@ fn counted<'s>(
     (tally, is_met)
 }
 
+/// The same for rows with room for `used`, of which one claim names those on no reservation or those of one: the first of these that
+/// have enough, or else that are there.
+fn counted_alike<'s>(
+    sale: &'s Sale<'_>,
+    template: usize,
+    minimum: &Minimum,
+    rows: &Bits,
+    used: &[i64],
+) -> (ChoiceTally<'s>, bool) {
+    let reservation = |row: usize| {
+        let offering = sale.offering(row).1;
+        offering.reservation.as_ref().map(|own| &own.id)
+    };
+    let roomy = || {
+        let all = rows.iter();
+        all.filter(|row| fits(used, sale.rows.capacity(*row)))
+    };
+    let of = |kind: Option<&ReservationId>| {
+        let own = roomy().filter(|row| reservation(*row) == kind);
+        counted(sale, template, minimum, own)
+    };
+    let unreserved = of(None);
+    if unreserved.1 {
+        return unreserved;
+    }
+    let reservations: BTreeSet<&ReservationId> = roomy().filter_map(reservation).collect();
+    let mut counts = reservations.into_iter().map(|own| of(Some(own)));
+    let is_any_unreserved = roomy().any(|row| reservation(row).is_none());
+    let first = if is_any_unreserved {
+        unreserved
+    } else {
+        counts.next().unwrap_or(unreserved)
+    };
+    if first.1 {
+        return first;
+    }
+    counts.find(|(_, is_met)| *is_met).unwrap_or(first)
+}
+
 /// A minimum lowered to the values counted.
 fn lowered(minimum: &Minimum, tally: &ChoiceTally<'_>) -> Minimum {
     let all = minimum.iter().zip(tally.counts());
     all.map(|((key, least), found)| (key.clone(), (*least).min(found)))
         .collect()
-}
-
-fn roomy<'s>(
-    sale: &'s Sale<'_>,
-    rows: &'s Bits,
-    used: &'s [i64],
-) -> impl Iterator<Item = usize> + 's {
-    rows.iter()
-        .filter(move |row| fits(used, sale.rows.capacity(*row)))
 }
 
 /// Keys of which ways to buy leave too few values under requirements, with those wanted and those left.

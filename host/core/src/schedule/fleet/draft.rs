@@ -99,7 +99,7 @@ impl DraftPlan {
         let placement = |(step, target): (&PlacementStep, &Target)| Placement {
             pod: compiled.pods[step.pod].row,
             target: *target,
-            relaxed: u32::try_from(step.level).unwrap_or(u32::MAX),
+            relaxed: compiled.given_up(step),
         };
         self.steps
             .iter()

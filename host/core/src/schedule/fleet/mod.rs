@@ -12,6 +12,6 @@ pub(crate) mod node_rules;
 pub(crate) mod parts;
 mod quotas;
 pub(crate) mod replicas;
-mod second_look;
+pub(crate) mod second_look;
 pub(crate) mod slot_axes;
 pub(crate) mod strategies;

@@ -1,6 +1,7 @@
 //! Rules that hold on every single node, from host topology, host ports and guards, and what each bin is to them.
 //!
-//! A rule counts only what is placed before its last owner, since pods without a rule may join later.
+//! A rule counts all pods that it selects, in whatever order they come to be bound. Where those that must share a host are more than it
+//! allows, only what is placed before its last owner counts.
 
 use std::collections::BTreeMap;
 
@@ -80,12 +81,13 @@ impl NodeRules {
     /// The rules that a bin's pods own or count under, each with the number of its pods that count.
     pub(crate) fn memberships(&self, placer: &Placer<'_, '_>, bin: &Bin) -> Vec<Membership> {
         let compiled = placer.compiled;
-        let mut result: BTreeMap<usize, (bool, u32)> = BTreeMap::new();
-        let mut part = |rule: usize, owner: bool, counted: bool| {
+        let mut result: BTreeMap<usize, Part> = BTreeMap::new();
+        let mut part = |rule: usize, owner: bool, counted: bool, before: bool| {
             if owner || counted {
                 let entry = result.entry(rule).or_default();
-                entry.0 |= owner;
-                entry.1 += u32::from(counted);
+                entry.owner |= owner;
+                entry.all += u32::from(counted);
+                entry.before += u32::from(counted && before);
             }
         };
         for step in &bin.steps {
@@ -100,38 +102,53 @@ impl NodeRules {
                 let spread = matches!(group.identity.rule, TopologyRule::Spread { .. });
                 for own in [false, true] {
                     if let Some((last, rule)) = self.topology.get(&(topology, own)) {
-                        let counted = selected && (!spread || step <= last);
-                        part(*rule, owned && selected == own, counted);
+                        let before = !spread || step <= last;
+                        part(*rule, owned && selected == own, selected, before);
                     }
                 }
             }
             let ports = &group.spec.host_ports;
             for (port, rule) in self.ports.iter().filter(|_| !ports.is_empty()) {
                 let conflicts = ports.iter().any(|other| other.conflicts_with(port));
-                part(*rule, ports.contains(port), conflicts);
+                part(*rule, ports.contains(port), conflicts, true);
             }
             let owner = &compiled.snapshot.pods[pod.row].owner;
             if let Some(rule) = owner
                 .as_ref()
                 .and_then(|owner| self.workloads.get(&owner.uid))
             {
-                part(*rule, true, true);
+                part(*rule, true, true, true);
             }
         }
-        // A guard yields where pods that must share a host are more than it lets one node have.
-        let yields = |rule: usize, counted: u32| {
-            counted > self.limits[rule].limit && self.workloads.values().any(|guard| *guard == rule)
-        };
-        result
-            .into_iter()
-            .filter(|(rule, (_, counted))| !yields(*rule, *counted))
-            .map(|(rule, (owner, counted))| Membership {
+        let membership = |(rule, part): (usize, Part)| {
+            let limit = self.limits[rule].limit;
+            let is_guard = || self.workloads.values().any(|guard| *guard == rule);
+            let counted = if part.all > limit {
+                part.before
+            } else {
+                part.all
+            };
+            // A guard yields where pods that must share a host are more than it lets one node have.
+            (counted <= limit || !is_guard()).then_some(Membership {
                 rule,
-                owner,
+                owner: part.owner,
                 counted,
             })
-            .collect()
+        };
+        let found = result.into_iter().filter_map(membership);
+        found.filter(|found| found.owner || found.counted > 0).collect()
     }
+}
+
+/// A bin's part in a rule.
+#[derive(Clone, Copy, Debug, Default)]
+struct Part {
+    /// Some of its pods own the rule.
+    owner: bool,
+    /// Its pods that count.
+    all: u32,
+    /// Those of them that are placed before the last owner.
+    before: u32,
 }
 
 /// Union of two ascending lists, ascending, each value once.

@@ -95,7 +95,7 @@ pub(crate) struct Part {
 
 impl Part {
     /// Some pods of a batch in one part.
-    fn whole(compiled: &Compiled<'_>, pods: &[usize]) -> Self {
+    pub(super) fn whole(compiled: &Compiled<'_>, pods: &[usize]) -> Self {
         Self {
             pods: pods.to_vec(),
             templates: (0..compiled.templates.len()).collect(),

@@ -3,14 +3,18 @@
 //! Limits are shared out while it is still open what is bought, and domains fill up in the order of the queue, so that a pod may be
 //! left out though the finished plan leaves room for a node of its own.
 
+use std::collections::BTreeSet;
+
 use super::buy::Purchases;
 use super::draft::{DraftPlan, assemble, open_tier, unpriced};
 use super::parts::Part;
 use crate::bits::Bits;
 use crate::schedule::batch::attach_slots::AttachSlots;
 use crate::schedule::batch::compile::Compiled;
+use crate::schedule::batch::minimum;
 use crate::schedule::claims::named::cheapest;
 use crate::schedule::guards::{self, addresses};
+use crate::schedule::place::new_node::NewNode;
 use crate::schedule::place::strategy::PackingStrategy;
 use crate::schedule::place::{Placer, Tier};
 use crate::schedule::prices::RowPrices;
@@ -68,6 +72,80 @@ pub(super) fn second_look(
         kept_within: plan.kept_within,
         ..result
     }
+}
+
+/// The plan with those of its left-out pods that find a place once spreads look at nothing but nodes that are there and those of the
+/// plan, as the kube-scheduler will; the plan itself where none does, or where its other pods could not be bound in order any more.
+/// New nodes that might come in several domains are held to the planned one where that lets more pods in.
+pub(crate) fn last_look(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    guards: &Guards,
+    plan: DraftPlan,
+) -> DraftPlan {
+    let spreads = |pod: &usize| {
+        let group = &compiled.groups[compiled.pods[*pod].group];
+        let mut owned = group.last_levels().iter().flat_map(|level| &level.owned);
+        owned.any(|owned| compiled.model.is_spread(*owned))
+    };
+    if !plan.failed.iter().any(spreads) {
+        return plan;
+    }
+    let whole = Part::whole(compiled, &compiled.all());
+    let beside = |plan: &DraftPlan| {
+        let among = compiled.among_nodes(&plan.nodes);
+        let more = second_look(&among, prices, guards, &whole, plan.clone());
+        let among = compiled.among_nodes(&more.nodes);
+        let is_better = more.failed.len() < plan.failed.len();
+        (is_better && holds(&among, prices, guards, &whole, &more)).then_some(more)
+    };
+    let held = || {
+        let nodes = plan.nodes.iter().map(|node| in_one_domain(compiled, node));
+        let nodes = nodes.collect();
+        beside(&DraftPlan {
+            nodes,
+            ..plan.clone()
+        })
+    };
+    beside(&plan).or_else(held).unwrap_or(plan)
+}
+
+/// A node that comes in the domains of its planned row, if that leaves it enough values to choose from.
+fn in_one_domain(compiled: &Compiled<'_>, node: &NewNode) -> NewNode {
+    let model = &compiled.model;
+    let spreads = (0..model.groups.len()).filter(|group| model.is_spread(*group));
+    let keys: BTreeSet<usize> = spreads.map(|group| model.groups[group].identity.key).collect();
+    let mut rows = node.rows.clone();
+    for domain in keys.into_iter().flat_map(|key| &model.keys[key].rows) {
+        if domain.contains(node.row) {
+            rows.keep(domain);
+        }
+    }
+    if minimum::is_kept(compiled, &node.minimum, &rows, &node.used) {
+        NewNode {
+            rows,
+            ..node.clone()
+        }
+    } else {
+        node.clone()
+    }
+}
+
+/// `true` if every pod of a plan may be bound in its order.
+fn holds(
+    compiled: &Compiled<'_>,
+    prices: &RowPrices,
+    guards: &Guards,
+    part: &Part,
+    plan: &DraftPlan,
+) -> bool {
+    let tiers = tiers(compiled, prices, &Bits::default(), part);
+    let strategy = PackingStrategy {
+        slots: AttachSlots::are_counted(guards),
+        ..PackingStrategy::default()
+    };
+    let mut placer = Placer::new(compiled, &tiers, &prices.planned, &strategy);
+    placer.replay(&plan.nodes, &plan.steps, &plan.targets)
 }
 
 /// Every pool as it is, for nodes that are planned, then those in which more may be opened, without rows that are closed.

@@ -255,7 +255,7 @@ impl<'g, 's> Simulation<'g, 's> {
                         )
                     }
                 },
-                relaxed: u32::try_from(step.level).unwrap_or(u32::MAX),
+                relaxed: self.simulator.compiled.given_up(step),
             }
         });
         steps.collect()

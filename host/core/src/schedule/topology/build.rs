@@ -181,11 +181,7 @@ impl Builder {
             },
             selections: vec![Selection {
                 namespaces: Namespaces::Listed(vec![Arc::clone(&pod.name.namespace)]),
-                selector: counting(constraint.selector.and(own_values(
-                    pod,
-                    &constraint.match_label_keys,
-                    SelectorOperator::In,
-                ))),
+                selector: constraint.counted_for(&pod.labels),
             }],
             filter: NodeFilter {
                 keys: self.other_keys(constraint, wishes),
@@ -288,6 +284,7 @@ impl Builder {
             let by = CountedBy {
                 selected: &selecting,
                 inverse: &[],
+                heeded_by_others: &[],
             };
             for (_, node) in alike.pods.iter().filter(|(pod, _)| !in_batch(*pod)) {
                 counts.record_existing(model, *node, by);
@@ -297,20 +294,12 @@ impl Builder {
             let by = CountedBy {
                 selected: &[],
                 inverse: owned,
+                heeded_by_others: &[],
             };
             if let Some(node) = counted.reading.node_of(*pod) {
                 counts.record_existing(model, node, by);
             }
         }
-    }
-}
-
-/// Selector of the pods that a spread constraint counts: the kube-scheduler counts nothing for one without conditions
-/// (`countPodsMatchSelector`), where an affinity term selects every pod.
-fn counting(selector: LabelSelector) -> LabelSelector {
-    match selector {
-        LabelSelector::All(conditions) if conditions.is_empty() => LabelSelector::Nothing,
-        selector => selector,
     }
 }
 

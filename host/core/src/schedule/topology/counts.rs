@@ -12,6 +12,8 @@ pub(crate) struct Counts {
     tallies: Vec<Vec<u32>>,
     /// Pods that may turn out not to count, beside those that do.
     possible: Vec<Vec<u32>>,
+    /// Placed pods by a hard spread of theirs that counts pods without it.
+    owners: Vec<Vec<u32>>,
     /// Pods counted in all, per group.
     totals: Vec<u64>,
     nodes: usize,
@@ -25,7 +27,28 @@ struct Change {
     group: usize,
     domain: usize,
     more: bool,
-    certain: bool,
+    tally: Tally,
+}
+
+/// What a pod is counted as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tally {
+    /// One that counts.
+    Certain,
+    /// One that may turn out not to count.
+    Possible,
+    /// An owner.
+    Owner,
+}
+
+impl Tally {
+    fn of(is_certain: bool) -> Self {
+        if is_certain {
+            Self::Certain
+        } else {
+            Self::Possible
+        }
+    }
 }
 
 /// The domains of one key that are open to a pod.
@@ -47,6 +70,8 @@ pub(crate) struct GroupView<'a> {
     pub(crate) owned: &'a [usize],
     /// Those of them that a daemon meets on every new node open to it, ascending.
     pub(crate) by_daemons: &'a [usize],
+    /// Hard spreads that count it and are not its own, which it keeps within their skew where owners are.
+    pub(crate) heeded: &'a [usize],
     /// Groups that select it, ascending.
     pub(crate) selected: &'a [usize],
     /// Keys that matter to it, host names apart.
@@ -71,6 +96,8 @@ pub(crate) struct CountedBy<'g> {
     pub(crate) selected: &'g [usize],
     /// Groups of its own anti-affinity, which count it for others.
     pub(crate) inverse: &'g [usize],
+    /// Hard spreads of its own that count other pods, too.
+    pub(crate) heeded_by_others: &'g [usize],
 }
 
 impl Counts {
@@ -87,6 +114,7 @@ impl Counts {
         Self {
             tallies: sizes.map(|size| vec![0; size]).collect(),
             possible: vec![Vec::new(); model.groups.len()],
+            owners: vec![Vec::new(); model.groups.len()],
             totals: vec![0; model.groups.len()],
             nodes,
             log: None,
@@ -107,13 +135,13 @@ impl Counts {
     pub(crate) fn keep_expected(&mut self, model: &TopologyModel) {
         for change in self.log.take().into_iter().flatten() {
             let rule = model.groups[change.group].identity.rule;
-            if change.certain && matches!(rule, TopologyRule::Spread { .. }) {
+            if change.tally == Tally::Certain && matches!(rule, TopologyRule::Spread { .. }) {
                 self.change(Change {
                     more: !change.more,
                     ..change
                 });
                 self.change(Change {
-                    certain: false,
+                    tally: Tally::Possible,
                     ..change
                 });
             }
@@ -155,25 +183,26 @@ impl Counts {
             group,
             domain,
             more,
-            certain,
+            tally,
         } = change;
         if domain == NO_DOMAIN {
             return;
         }
-        let counts = if certain {
-            &mut self.tallies[group]
-        } else {
-            &mut self.possible[group]
+        let counts = match tally {
+            Tally::Certain => &mut self.tallies[group],
+            Tally::Possible => &mut self.possible[group],
+            Tally::Owner => &mut self.owners[group],
         };
+        let pods = u64::from(tally != Tally::Owner);
         if counts.len() <= domain {
             counts.resize(domain + 1, 0);
         }
         if more {
             counts[domain] += 1;
-            self.totals[group] += 1;
+            self.totals[group] += pods;
         } else {
             counts[domain] = counts[domain].saturating_sub(1);
-            self.totals[group] = self.totals[group].saturating_sub(1);
+            self.totals[group] = self.totals[group].saturating_sub(pods);
         }
         if let Some(log) = &mut self.log {
             log.push(change);
@@ -218,7 +247,41 @@ impl Counts {
                 return None;
             }
         }
+        for group in view.heeded.iter().filter(|group| !model.is_by_host(**group)) {
+            let key = model.groups[*group].identity.key;
+            if let Some(at) = view.keys.iter().position(|have| *have == key) {
+                let domains = &mut result[at].domains;
+                let crowded = domains.iter().filter(|domain| self.crowds(model, *group, *domain, 0));
+                let crowded: Vec<usize> = crowded.collect();
+                crowded.into_iter().for_each(|domain| domains.remove(domain));
+                if domains.is_empty() {
+                    return None;
+                }
+            }
+        }
         Some(result)
+    }
+
+    /// `true` if one more pod would leave owners of a spread in a domain beyond their skew, had they to be bound last. `daemons` come with
+    /// the domain.
+    fn crowds(&self, model: &TopologyModel, number: usize, domain: usize, daemons: u32) -> bool {
+        if self.owners[number].get(domain).is_none_or(|owners| *owners == 0) {
+            return false;
+        }
+        let group = &model.groups[number];
+        let TopologyRule::Spread {
+            max_skew,
+            min_domains,
+        } = group.identity.rule
+        else {
+            return false;
+        };
+        let least = if model.is_by_host(number) {
+            self.least_of_hosts(group, number, min_domains)
+        } else {
+            self.least(group, number, min_domains)
+        };
+        self.most_at(number, domain) + daemons + 1 > least.saturating_add(max_skew)
     }
 
     fn open_domains(
@@ -280,6 +343,16 @@ impl Counts {
         }
     }
 
+    /// The smallest count over the hosts that a group looks at.
+    fn least_of_hosts(&self, group: &TopologyGroup, number: usize, wanted: Option<u32>) -> u32 {
+        let Some(hosts) = &group.hosts else { return 0 };
+        if wanted.is_some_and(|wanted| hosts.len() < wanted as usize) {
+            return 0;
+        }
+        let counts = hosts.iter().map(|host| self.at(number, host));
+        counts.min().unwrap_or(0)
+    }
+
     /// How crowded a domain is for a pod: pods of the spread groups it owns, then of those that count it.
     pub(crate) fn crowd(
         &self,
@@ -308,6 +381,15 @@ impl Counts {
         view: GroupView<'_>,
         host: usize,
     ) -> bool {
+        let is_new = host >= self.nodes;
+        let daemons_of = |group: &usize| {
+            let daemons = model.groups[*group].daemons.as_ref().filter(|_| is_new);
+            daemons.map_or(0, |found| found.most)
+        };
+        let mut heeded = view.heeded.iter().filter(|group| model.is_by_host(**group));
+        if heeded.any(|group| self.crowds(model, *group, host, daemons_of(group))) {
+            return false;
+        }
         let inverse = view
             .selected
             .iter()
@@ -317,13 +399,15 @@ impl Counts {
             .chain(inverse)
             .filter(|group| model.is_by_host(**group))
             .all(|group| {
-                let is_new = host >= self.nodes;
-                let daemons = model.groups[*group].daemons.as_ref().filter(|_| is_new);
-                let count = self.most_at(*group, host) + daemons.map_or(0, |found| found.most);
+                let count = self.most_at(*group, host) + daemons_of(group);
                 match model.groups[*group].identity.rule {
-                    // A new host can always be made, so the smallest count is taken as 0.
-                    TopologyRule::Spread { max_skew, .. } => {
-                        count + u32::from(view.selected.binary_search(group).is_ok()) <= max_skew
+                    TopologyRule::Spread {
+                        max_skew,
+                        min_domains,
+                    } => {
+                        let own = u32::from(view.selected.binary_search(group).is_ok());
+                        let least = self.least_of_hosts(&model.groups[*group], *group, min_domains);
+                        count + own <= least.saturating_add(max_skew)
                     }
                     TopologyRule::Affinity => {
                         let is_met = is_new && view.by_daemons.binary_search(group).is_ok();
@@ -424,7 +508,7 @@ impl Counts {
                     group: *group,
                     domain: key.of_rows(rows),
                     more: true,
-                    certain: true,
+                    tally: Tally::Certain,
                 });
             }
         }
@@ -447,7 +531,16 @@ impl Counts {
                 group: *group,
                 domain,
                 more,
-                certain,
+                tally: Tally::of(certain),
+            });
+        }
+        for group in by.heeded_by_others {
+            let (domain, _) = domain(*group);
+            self.change(Change {
+                group: *group,
+                domain,
+                more,
+                tally: Tally::Owner,
             });
         }
     }

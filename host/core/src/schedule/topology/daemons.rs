@@ -109,6 +109,7 @@ pub(super) fn count_to_come(
         let by = CountedBy {
             selected: &daemon.selected,
             inverse: &daemon.inverse,
+            heeded_by_others: &[],
         };
         let set = &snapshot.daemon_sets[daemon.set];
         for (row, node) in snapshot.nodes.iter().enumerate() {

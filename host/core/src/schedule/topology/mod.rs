@@ -111,6 +111,10 @@ pub(crate) struct TopologyGroup {
     pub(crate) identity: Identity,
     /// Domains of nodes that the group sees, there or to be had for a pod of it: over these the smallest count is taken.
     pub(crate) known: Bits,
+    /// Domains of nodes that are there or on their way; for host names, the nodes themselves by row.
+    pub(crate) there: Bits,
+    /// Hosts over which the smallest count is taken, by number; `None` where it is 0, since a new host can always be made.
+    pub(crate) hosts: Option<Bits>,
     /// Existing nodes whose pods count, by row; `None` for all.
     pub(crate) nodes: Option<Bits>,
     /// Rows to buy whose pods count; `None` for all.

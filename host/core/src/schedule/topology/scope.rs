@@ -26,21 +26,25 @@ pub(super) fn group(
     let is_filtered = *filter != NodeFilter::default();
     let nodes = is_filtered.then(|| seen_nodes(filter, snapshot, keys));
     let key = &keys[identity.key];
-    let mut known = Bits::none(key.values.len());
-    if !key.is_host {
-        for (row, node) in snapshot.nodes.iter().enumerate() {
-            let is_seen = nodes.as_ref().is_none_or(|nodes| nodes.contains(row));
-            let is_there = node.node.is_some() || !node.is_deleting();
-            let leaves = counted.removal.leaving().binary_search(&row).is_ok();
-            let domain = key.of_node[row];
-            if is_seen && is_there && !leaves && domain != NO_DOMAIN {
-                known.insert(domain);
-            }
+    let mut there = Bits::none(if key.is_host {
+        snapshot.nodes.len()
+    } else {
+        key.values.len()
+    });
+    for (row, node) in snapshot.nodes.iter().enumerate() {
+        let is_seen = nodes.as_ref().is_none_or(|nodes| nodes.contains(row));
+        let is_there = node.node.is_some() || !node.is_deleting();
+        let leaves = counted.removal.leaving().binary_search(&row).is_ok();
+        let domain = key.of_node[row];
+        if is_seen && is_there && !leaves && domain != NO_DOMAIN {
+            there.insert(domain);
         }
     }
     TopologyGroup {
         identity: identity.clone(),
-        known,
+        known: there.clone(),
+        there,
+        hosts: None,
         rows: is_filtered.then(|| seen_rows(filter, snapshot, templates, rows, keys)),
         nodes,
         daemons: None,
