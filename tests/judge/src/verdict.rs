@@ -34,6 +34,9 @@ const SCHEDULED: [&str; 13] = [
 /// Orders in which the scheduler is let loose on a plan.
 const ORDERS: usize = 20;
 
+/// By refused pod, the rule that is broken and what takes the pod.
+type Takers = BTreeMap<String, (Rule, String)>;
+
 /// Verdict of the judge on a plan.
 #[derive(Clone, Debug, Default)]
 pub struct Judgement {
@@ -260,35 +263,37 @@ impl<'t> Trial<'t> {
             return Ok(());
         }
         judgement.refusals = pods.len();
-        for verdict in scheduler.fits(&pods)? {
-            // Only nodes that have joined: what a planned node has left depends on which of its options is launched.
-            if verdict.reasons.is_empty() && self.has_joined(&verdict.node) {
-                let text = format!("{} is refused, and {} takes it", verdict.pod, verdict.node);
-                judgement.defects.push(Defect::new(Rule::Room, text));
-            }
-        }
         let mut found = self.takers(scheduler, ledger, &pods)?;
         if !found.is_empty() {
             self.leave_undecided(scheduler, ledger, &mut found)?;
         }
-        for (pod, taker) in found {
+        for (pod, (rule, taker)) in found {
             let why = asked.iter().find(|one| one.pod == pod);
             let text = format!(
                 "{pod}: {taker} takes it; the plan says it {}",
                 why.map(|one| one.reason.to_string()).unwrap_or_default()
             );
-            judgement.defects.push(Defect::new(Rule::Refusal, text));
+            judgement.defects.push(Defect::new(rule, text));
         }
         Ok(())
     }
 
-    /// What could still be bought for each of some pods and would take it, for people; pods for which there is nothing are left out.
+    /// By pod, the node that would take it, or what could still be bought and would, for people; pods that nothing takes are left out.
     fn takers(
         &self,
         scheduler: &mut Scheduler,
         ledger: &Ledger,
         pods: &[String],
-    ) -> Result<BTreeMap<String, String>, SchedulerError> {
+    ) -> Result<Takers, SchedulerError> {
+        let mut result = Takers::new();
+        for verdict in scheduler.fits(pods)? {
+            // Only nodes that have joined: what a planned node has left depends on which of its options is launched.
+            if verdict.reasons.is_empty() && self.has_joined(&verdict.node) {
+                result
+                    .entry(verdict.pod)
+                    .or_insert((Rule::Room, verdict.node));
+            }
+        }
         let affordable: Vec<&Purchase> = self
             .purchases
             .iter()
@@ -315,12 +320,11 @@ impl<'t> Trial<'t> {
                     .push(taker);
             }
         }
-        let mut result = BTreeMap::new();
         for ((pod, pool), takers) in takers {
             if ledger.is_choice(&pool, &takers, decide_zone(self.case, &pod)) {
                 let one = takers[0];
                 let text = format!("a new {} in {} of pool {pool}", one.instance_type, one.zone);
-                result.entry(pod).or_insert(text);
+                result.entry(pod).or_insert((Rule::Refusal, text));
             }
         }
         Ok(result)
@@ -332,7 +336,7 @@ impl<'t> Trial<'t> {
         &mut self,
         scheduler: &mut Scheduler,
         ledger: &Ledger,
-        found: &mut BTreeMap<String, String>,
+        found: &mut Takers,
     ) -> Result<(), SchedulerError> {
         let as_planned = self.bought.clone();
         let zones: BTreeSet<String> = self.purchases.iter().map(|one| one.zone.clone()).collect();

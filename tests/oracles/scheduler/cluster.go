@@ -212,7 +212,8 @@ func (c *cluster) fits(pods []string) ([]placement, error) {
 }
 
 // bind lets the scheduler choose for each pod once, in the given order, with nominations as they are given and no others.
-// A pod that finds no place loses its nomination, as preemption that finds no victim takes it off; it is answered with the reason.
+// A pod that finds no place loses its nomination, as preemption that finds no victim takes it off; it is answered with the reason. One
+// that may not preempt keeps it.
 func (c *cluster) bind(order []string, nominations map[string]string) ([]placement, error) {
 	for _, name := range order {
 		pod, err := c.pod(name)
@@ -257,9 +258,10 @@ func (c *cluster) schedule(name string) (string, []string, error) {
 	return found.SuggestedHost, nil, c.put(pod, found.SuggestedHost)
 }
 
-// dropNomination takes the nomination off a pod that waits.
+// dropNomination takes the nomination off a pod that waits; one that may not preempt keeps it, since preemption never looks at it.
 func (c *cluster) dropNomination(pod *v1.Pod) error {
-	if pod.Status.NominatedNodeName == "" {
+	policy := pod.Spec.PreemptionPolicy
+	if pod.Status.NominatedNodeName == "" || policy != nil && *policy == v1.PreemptNever {
 		return nil
 	}
 	waiting := pod.DeepCopy()

@@ -59,7 +59,8 @@ fn nominated(driven: &mut Driven) -> Vec<(ObjectName, NodeName)> {
 }
 
 fn changed(driven: &Driven, name: &ObjectName, change: impl Fn(&mut Pod)) -> Object {
-    let mut pod = Pod::clone(&driven.engine.cluster().pods[name]);
+    let found = driven.engine.cluster().pods.get(name);
+    let mut pod = Pod::clone(found.expect("it is there"));
     change(&mut pod);
     Object::Pod(Arc::new(pod))
 }

@@ -42,6 +42,7 @@ mod single_pod;
 mod spare;
 mod spread;
 mod spread_keys;
+mod spread_left_out;
 mod spread_nodes;
 mod topics;
 mod volumes;

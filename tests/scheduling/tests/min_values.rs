@@ -372,3 +372,15 @@ fn a_pool_whose_requirements_leave_too_few_types_says_so_and_no_other() {
     let relaxed = two_types(1).pool(pool("few").min_values(INSTANCE_TYPE, 3));
     assert_eq!(unsold(best_effort(relaxed)), []);
 }
+
+#[test]
+fn types_on_a_reservation_are_no_choice_beside_those_off_it() {
+    let sold = |name: &str, cpu: i64| instance_type(name).no_overhead().cpu(cpu).pods(10);
+    let world = cluster()
+        .sells(sold("reserved", 4000).reserved(ZONE_1, "r-1", 2))
+        .sells(sold("large", 4000).offered(ZONE_1, OnDemand).price(0.5))
+        .sells(sold("small", 2000).offered(ZONE_1, OnDemand).price(0.3))
+        .pool(pool("general").min_values(INSTANCE_TYPE, 2));
+    let outcome = check(world.pods(web().replicas(3)));
+    assert_eq!(outcome.unplaced(), 0, "two share a node, the third has one");
+}

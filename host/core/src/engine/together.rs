@@ -11,7 +11,9 @@ pub fn may_be_nominated<'p>(pod: &'p Pod, beside: impl Iterator<Item = &'p Pod>)
     if hard_spreads(pod).next().is_none() {
         return true;
     }
-    let mut left: Vec<&Pod> = beside.filter(|one| hard_spreads(one).next().is_some()).collect();
+    let mut left: Vec<&Pod> = beside
+        .filter(|one| hard_spreads(one).next().is_some())
+        .collect();
     left.push(pod);
     while !left.is_empty() {
         let free = left.iter().position(|one| !is_refused(one, &left));
@@ -24,10 +26,15 @@ pub fn may_be_nominated<'p>(pod: &'p Pod, beside: impl Iterator<Item = &'p Pod>)
 /// `true` if pods nominated to its node keep a pod from it, where its domain has no fewer pods than others.
 fn is_refused(pod: &Pod, nominated: &[&Pod]) -> bool {
     hard_spreads(pod).any(|constraint| {
-        let selector = constraint.counted_for(&pod.labels);
-        let counted = nominated.iter().filter(|one| is_counted(&selector, pod, one));
+        // One without conditions counts no pod that is there, but every one that is nominated (`updateWithPod`).
+        let selector = constraint.selector_for(&pod.labels);
+        let counted = nominated
+            .iter()
+            .filter(|one| is_counted(&selector, pod, one));
         counted.count() > constraint.max_skew as usize
-            && nominated.iter().any(|one| one.uid != pod.uid && is_counted(&selector, pod, one))
+            && nominated
+                .iter()
+                .any(|one| one.uid != pod.uid && is_counted(&selector, pod, one))
     })
 }
 

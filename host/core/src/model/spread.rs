@@ -47,9 +47,8 @@ pub struct SpreadConstraint {
 }
 
 impl SpreadConstraint {
-    /// Selector of the pods that the constraint counts for a pod of these labels. The kube-scheduler counts nothing for one without
-    /// conditions (`countPodsMatchSelector`), where an affinity term selects every pod.
-    pub fn counted_for(&self, labels: &Labels) -> LabelSelector {
+    /// Selector for a pod of these labels, with its own values of `matchLabelKeys`.
+    pub fn selector_for(&self, labels: &Labels) -> LabelSelector {
         let own_value = |key: &Arc<str>| {
             let value = labels.get(key)?;
             Some(LabelExpression {
@@ -58,8 +57,14 @@ impl SpreadConstraint {
                 values: vec![Arc::clone(value)],
             })
         };
-        let narrowed = self.match_label_keys.iter().filter_map(own_value);
-        match self.selector.and(narrowed) {
+        let keys = self.match_label_keys.iter();
+        self.selector.and(keys.filter_map(own_value))
+    }
+
+    /// Selector of the pods that are counted for a pod of these labels. The kube-scheduler counts nothing for one without conditions
+    /// (`countPodsMatchSelector`), where an affinity term selects every pod.
+    pub fn counted_for(&self, labels: &Labels) -> LabelSelector {
+        match self.selector_for(labels) {
             LabelSelector::All(conditions) if conditions.is_empty() => LabelSelector::Nothing,
             selector => selector,
         }

@@ -6,6 +6,7 @@ use super::claims::named::Reach;
 use super::fleet::address_rounds::within;
 use super::fleet::draft::{self, DraftPlan};
 use super::fleet::guarded;
+use super::fleet::held::hold;
 use super::fleet::parts::{Part, in_parts};
 use super::fleet::second_look::last_look;
 use super::launch::{Packed, launch};
@@ -13,6 +14,7 @@ use super::place::address_budget::AddressBudget;
 use super::prepared::{Prepared, prepare};
 use super::prices::RowPrices;
 use super::prices::quoted::Quoted;
+use crate::bits::Bits;
 use crate::model::PackingMode;
 use crate::parallel;
 use crate::plan::Plan;
@@ -49,15 +51,14 @@ fn among_all_domains(compiled: &Compiled<'_>, prices: &RowPrices) -> (DraftPlan,
     let mut wider: Option<Compiled<'_>> = None;
     for attempt in 1..=MOST_ATTEMPTS {
         let known = wider.as_ref().unwrap_or(compiled);
-        let bought = result.0.nodes.iter().map(|node| node.row);
-        let unknown = domains::unknown(known, bought);
+        let unknown = hold(known, &mut result.0.nodes);
         if unknown.is_empty() {
             break;
         }
         let known = known.with_domains(if attempt < MOST_ATTEMPTS {
             unknown
         } else {
-            domains::unknown_of_all(known)
+            domains::unknown(known, &Bits::all(known.rows.len()))
         });
         result = plan(&known);
         wider = Some(known);

@@ -4,9 +4,8 @@
 //! Where a claim may turn out in several domains its pods are counted as *possible* in each and *certain* in none. A rule
 //! holds only if it holds however the claims turn out: spread compares the most that a domain may have with the least that
 //! the others have for certain, affinity needs a certain neighbour (one on the same claim will do), anti-affinity refuses a
-//! possible one. A spread compares the domains of nodes that are there or on their way, of claims that are certain of theirs, and
-//! those where a node can be bought for a pod of the constraint: the scheduler sees no others whatever comes up first, and a least
-//! count over more of them is the stricter one. Pods that were asked to go count for affinity and anti-affinity until they have
+//! possible one. A spread compares the domains of nodes that are there or on their way, and those in which claims of the plan may turn
+//! out: the scheduler sees no others whatever comes up first, and a least count over more of them is the stricter one. Pods that were asked to go count for affinity and anti-affinity until they have
 //! ended, and for no spread.
 
 mod buyable;
@@ -31,7 +30,7 @@ type Domains = Arc<Vec<Option<Arc<str>>>>;
 /// Namespace and labels: all that a selector sees of a pod.
 type Face = (Arc<str>, Arc<Labels>);
 
-/// Use of domains of which it is open whether a spread compares with them: zones in which the plan might have bought.
+/// Use of domains of which it is open whether a spread compares with them: zones and hosts in which the plan might have bought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Doubt {
     /// They do not count: a placement is wrong only if it is wrong without them.
@@ -220,13 +219,18 @@ impl<'a> Topology<'a> {
             ));
         }
         let counts = &self.groups.get(constraint.group).counts;
+        let known = &self.spread_domains[constraint.domains];
         let reason = if key.as_str() == HOSTNAME {
             let would_be = counts.on_host(row) + constraint.own;
-            (would_be > constraint.max_skew).then(|| format!("{would_be} on one host"))
+            let least = match doubt {
+                Doubt::Forgives => constraint.least_on_hosts(counts, &known.hosts),
+                Doubt::Excuses => 0,
+            };
+            let is_wrong = would_be > least.saturating_add(constraint.max_skew);
+            is_wrong.then(|| format!("{would_be} on one host where the fewest is {least}"))
         } else {
-            let known = &self.spread_domains[constraint.domains];
-            let skew = constraint.skew(counts, &domains, &[&known.certain]);
-            let doubtful = || constraint.skew(counts, &domains, &[&known.certain, &known.possible]);
+            let skew = constraint.skew(counts, &domains, &[&known.there]);
+            let doubtful = || constraint.skew(counts, &domains, &[&known.there, &known.possible]);
             let skew = match doubt {
                 Doubt::Excuses if doubtful().amount > skew.amount => doubtful(),
                 _ => skew,

@@ -9,8 +9,7 @@ use super::super::hosts::Hosts;
 use super::super::market::Shop;
 use super::buyable::{BuyableDomains, LabelValues};
 use super::group::{
-    Certainty, Counted, TermCounts, TermGroupKey, TermGroups, TermNamespaces, TermNodeFilter,
-    TermPods,
+    Counted, TermCounts, TermGroupKey, TermGroups, TermNamespaces, TermNodeFilter, TermPods,
 };
 use crate::labels::{HOSTNAME, LabelKey, Labels};
 use crate::model::{
@@ -71,10 +70,12 @@ pub(super) struct Spread {
 /// Domains that pods of one constraint are compared with, beside those that have a counted pod.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SpreadDomains {
-    /// Those of nodes that are there, that the plan buys for certain, or that can be bought for a pod of the constraint.
-    pub(super) certain: LabelValues,
+    /// Those of nodes that are there or on their way, and those in which a claim of the plan may turn out.
+    pub(super) there: LabelValues,
     /// Those that the plan may have reckoned with as well.
     pub(super) possible: LabelValues,
+    /// For host names: the places, by number.
+    pub(super) hosts: Vec<usize>,
 }
 
 /// All required affinity terms of a pod: they are met together, by pods that each of them means.
@@ -103,6 +104,16 @@ pub(super) struct Skew {
 }
 
 impl Spread {
+    /// The fewest pods on any of some hosts.
+    pub(super) fn least_on_hosts(&self, counts: &TermCounts, hosts: &[usize]) -> u32 {
+        let few = self
+            .min_domains
+            .is_some_and(|least| hosts.len() < usize::try_from(least).unwrap_or(usize::MAX));
+        let counts = hosts.iter().map(|host| counts.on_host(*host));
+        let least = counts.min().unwrap_or(0);
+        if few { 0 } else { least }
+    }
+
     /// The largest skew that one more pod may bring about, over the domains it may turn out in; compared with the counts of
     /// `known` domains.
     pub(super) fn skew(
@@ -174,7 +185,7 @@ impl<'a> Compiler<'a> {
             let filter = &self.groups.get(spread.group).key.filter;
             let others: Vec<LabelKey> = filter.keys.iter().cloned().collect();
             let values = self.buyable.of(pod, &spread.topology_key, &others);
-            let known = &mut self.domains[spread.domains].certain;
+            let known = &mut self.domains[spread.domains].possible;
             known.extend(values.iter().cloned());
         }
     }
@@ -265,29 +276,30 @@ impl<'a> Compiler<'a> {
     fn domains(&self, group: &TermGroupKey) -> SpreadDomains {
         let (key, filter) = (&group.topology_key, &group.filter);
         let mut result = SpreadDomains::default();
-        if key.as_str() == HOSTNAME {
-            return result;
-        }
-        for node in &self.snapshot.nodes {
+        let is_host = key.as_str() == HOSTNAME;
+        for (row, node) in self.snapshot.nodes.iter().enumerate() {
             let labels = Requirements::from_labels(node.certain_labels().as_ref());
             let taints = node.node.as_ref().map_or(&[][..], |node| &node.taints);
             let is_coming_or_there = node.node.is_some() || !node.is_deleting();
             let value = labels.get(key.as_str()).and_then(Requirement::single);
             if is_coming_or_there && filter.passes(&labels, taints) {
-                result.certain.extend(value.cloned());
+                result.hosts.push(row);
+                result.there.extend(value.cloned());
             }
         }
-        for host in self.hosts.planned() {
-            let values = host.domains(key);
-            let is_certain = filter.accepts(host, &host.taints) == Some(Certainty::Certain);
-            if let [Some(value)] = &values[..]
-                && is_certain
-            {
-                result.certain.insert(Arc::clone(value));
+        let planned = self.hosts.existing().end..;
+        for (row, host) in planned.zip(self.hosts.planned()) {
+            if filter.accepts(host, &host.taints).is_some() {
+                result.hosts.push(row);
+                result.there.extend(host.domains(key).into_iter().flatten());
             }
-            result.possible.extend(values.into_iter().flatten());
         }
-        result.possible.extend(self.buyable.on_sale(key));
+        if is_host {
+            result.there.clear();
+        } else {
+            result.hosts.clear();
+            result.possible.extend(self.buyable.on_sale(key));
+        }
         result
     }
 

@@ -47,7 +47,7 @@ impl Alike {
     /// Finds which groups are alike.
     pub(crate) fn of(groups: &[PodGroup], model: &TopologyModel) -> Self {
         let mut fits: BTreeMap<Fit<'_>, usize> = BTreeMap::new();
-        let mut rules: BTreeMap<Vec<(usize, Part)>, usize> = BTreeMap::new();
+        let mut rules: BTreeMap<Vec<(usize, HostRule)>, usize> = BTreeMap::new();
         let mut of = Vec::with_capacity(groups.len());
         for group in groups {
             let steps = (0..group.levels.len()).map(|level| {
@@ -64,7 +64,7 @@ impl Alike {
                 let (next_fit, next_rules) = (fits.len(), rules.len());
                 let own_rules = host_rules(group, level, model);
                 // The smallest count over hosts may rise, too.
-                let relents = |(rule, _): &(usize, Part)| {
+                let relents = |(rule, _): &(usize, HostRule)| {
                     let rule = &model.groups[*rule];
                     rule.identity.rule == TopologyRule::Affinity || rule.hosts.is_some()
                 };
@@ -100,9 +100,9 @@ impl Alike {
     }
 }
 
-/// A pod's part in a rule.
+/// Effect of a rule about hosts on a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
+enum HostRule {
     /// The rule does not count it.
     Uncounted,
     /// The rule counts it.
@@ -113,7 +113,7 @@ enum Part {
 
 /// The rules that decide whether a host may take a pod: those it owns, those of others that keep the pods off which they select, and those
 /// that it heeds.
-fn host_rules(group: &PodGroup, level: usize, model: &TopologyModel) -> Vec<(usize, Part)> {
+fn host_rules(group: &PodGroup, level: usize, model: &TopologyModel) -> Vec<(usize, HostRule)> {
     let inverse = group
         .selected
         .iter()
@@ -121,13 +121,13 @@ fn host_rules(group: &PodGroup, level: usize, model: &TopologyModel) -> Vec<(usi
     let level = &group.levels[level];
     let part = |rule: &usize| {
         if group.selected.binary_search(rule).is_ok() {
-            (*rule, Part::Counted)
+            (*rule, HostRule::Counted)
         } else {
-            (*rule, Part::Uncounted)
+            (*rule, HostRule::Uncounted)
         }
     };
     let own = level.owned.iter().chain(inverse).map(part);
-    let heeded = level.heeded.iter().map(|rule| (*rule, Part::Heeding));
+    let heeded = level.heeded.iter().map(|rule| (*rule, HostRule::Heeding));
     let all = own.chain(heeded);
     all.filter(|(rule, _)| model.is_by_host(*rule)).collect()
 }

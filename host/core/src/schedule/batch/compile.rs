@@ -27,8 +27,6 @@ use crate::schedule::offers::axes::Axes;
 use crate::schedule::offers::rows::{Rows, open_keys};
 use crate::schedule::offers::templates::{Template, templates};
 use crate::schedule::offers::unused::unused_notes;
-use crate::schedule::place::PlacementStep;
-use crate::schedule::place::new_node::NewNode;
 use crate::schedule::pods::eligible::{Eligible, queue_order, waiting};
 use crate::schedule::pods::needs::NodeNeeds;
 use crate::schedule::pods::relax::{Wishes, steps};
@@ -114,52 +112,6 @@ impl Compiled<'_> {
     pub(crate) fn real_and_spare(&self) -> (Vec<usize>, Vec<usize>) {
         let is_real = |pod: &usize| !self.pods[*pod].is_spare;
         self.all().into_iter().partition(is_real)
-    }
-
-    /// How many of its wishes a pod gives up by a step.
-    pub(crate) fn given_up(&self, step: &PlacementStep) -> u32 {
-        let group = &self.groups[self.pods[step.pod].group];
-        u32::try_from(group.given_up(step.level)).unwrap_or(u32::MAX)
-    }
-
-    /// The same batch where spreads know of more domains, given by group.
-    pub(crate) fn with_domains(&self, more: Vec<(usize, usize)>) -> Self {
-        let mut result = self.clone();
-        for (group, domain) in more {
-            result.model.groups[group].known.insert(domain);
-        }
-        result
-    }
-
-    /// The same batch where spreads compare the domains and hosts of nodes that are there and of a plan's new ones, and no others.
-    pub(crate) fn among_nodes(&self, new: &[NewNode]) -> Self {
-        let mut result = self.clone();
-        domains::keep_to(&mut result.model, self.existing.free.len(), new);
-        result.alike = Alike::of(&result.groups, &result.model);
-        result
-    }
-
-    /// The same batch where nothing heeds the rules between pods that only these pods of it have.
-    pub(crate) fn without_rules_of(&self, pods: &[usize]) -> Self {
-        let groups_of = |pods: &mut dyn Iterator<Item = usize>| -> BTreeSet<usize> {
-            pods.map(|pod| self.pods[pod].group).collect()
-        };
-        let left: BTreeSet<usize> = pods.iter().copied().collect();
-        let theirs = groups_of(&mut pods.iter().copied());
-        let others = groups_of(&mut (0..self.pods.len()).filter(|pod| !left.contains(pod)));
-        let rules_of = |groups: BTreeSet<usize>| -> BTreeSet<usize> {
-            let groups = groups.into_iter().map(|number| &self.groups[number]);
-            groups.flat_map(PodGroup::rules).collect()
-        };
-        // A pod that runs may have the same rule against others.
-        let mut rules = &rules_of(theirs) - &rules_of(others);
-        rules.retain(|rule| !self.model.is_inverse(*rule) || self.counts.is_zero(*rule));
-        let groups = self.groups.iter();
-        let groups = groups.map(|group| group.without(&rules, &self.model));
-        Self {
-            groups: groups.collect(),
-            ..self.clone()
-        }
     }
 }
 

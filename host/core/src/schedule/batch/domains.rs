@@ -15,7 +15,6 @@ use super::pod_group::PodGroup;
 use crate::bits::Bits;
 use crate::schedule::offers::axes::fits;
 use crate::schedule::offers::rows::Rows;
-use crate::schedule::place::new_node::NewNode;
 use crate::schedule::topology::TopologyModel;
 
 /// Makes known to every spread where pods that own it can be given a node.
@@ -50,16 +49,16 @@ fn learn_of(model: &mut TopologyModel, number: usize, request: &[i64], open: &Bi
 }
 
 /// Keeps every spread to the nodes that it will see once those of a plan are there, which follow the `existing` ones in number.
-pub(super) fn keep_to(model: &mut TopologyModel, existing: usize, new: &[NewNode]) {
+pub(super) fn keep_to(model: &mut TopologyModel, existing: usize, new: &[&Bits]) {
     for group in &mut model.groups {
         let key = &model.keys[group.identity.key];
-        let seen = |node: &NewNode| match &group.rows {
-            Some(seen) => node.rows.and(seen),
-            None => node.rows.clone(),
+        let seen = |rows: &Bits| match &group.rows {
+            Some(seen) => rows.and(seen),
+            None => rows.clone(),
         };
         let mut there = group.there.clone();
-        for (number, node) in new.iter().enumerate() {
-            let rows = seen(node);
+        for (number, rows) in new.iter().enumerate() {
+            let rows = seen(rows);
             if key.is_host && !rows.is_empty() {
                 there.insert(existing + number);
             }
@@ -75,22 +74,8 @@ pub(super) fn keep_to(model: &mut TopologyModel, existing: usize, new: &[NewNode
     }
 }
 
-/// Domains of nodes to buy, given by their rows, that some spread sees and does not know of: by group and domain.
-pub(crate) fn unknown(
-    compiled: &Compiled<'_>,
-    bought: impl Iterator<Item = usize>,
-) -> Vec<(usize, usize)> {
-    let mut rows = Bits::none(compiled.rows.len());
-    bought.for_each(|row| rows.insert(row));
-    among(compiled, &rows)
-}
-
-/// The same for everything that is sold.
-pub(crate) fn unknown_of_all(compiled: &Compiled<'_>) -> Vec<(usize, usize)> {
-    among(compiled, &Bits::all(compiled.rows.len()))
-}
-
-fn among(compiled: &Compiled<'_>, rows: &Bits) -> Vec<(usize, usize)> {
+/// Domains of nodes that may become some rows which some spread sees and does not know of: by group and domain.
+pub(crate) fn unknown(compiled: &Compiled<'_>, rows: &Bits) -> Vec<(usize, usize)> {
     let model = &compiled.model;
     let mut result = Vec::new();
     for (number, group) in model.groups.iter().enumerate() {

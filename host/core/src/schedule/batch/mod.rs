@@ -12,3 +12,4 @@ pub(crate) mod node_shares;
 pub(crate) mod pod_group;
 pub(crate) mod sets;
 pub(crate) mod unsold;
+mod variants;

@@ -35,14 +35,19 @@ pub(crate) struct PodGroup {
 pub(super) fn heed_others(groups: &mut [PodGroup], model: &TopologyModel) {
     let hard = |group: &PodGroup| -> BTreeSet<usize> {
         let owned = group.last_levels().iter().flat_map(|level| &level.owned);
-        owned.copied().filter(|owned| model.is_spread(*owned)).collect()
+        owned
+            .copied()
+            .filter(|owned| model.is_spread(*owned))
+            .collect()
     };
     let own: Vec<BTreeSet<usize>> = groups.iter().map(hard).collect();
     let all: BTreeSet<usize> = own.iter().flatten().copied().collect();
     let mut heeded = BTreeSet::new();
     for (group, own) in groups.iter_mut().zip(&own) {
         let counting = group.selected.iter().copied();
-        let others: Vec<usize> = counting.filter(|it| all.contains(it) && !own.contains(it)).collect();
+        let others: Vec<usize> = counting
+            .filter(|it| all.contains(it) && !own.contains(it))
+            .collect();
         if others.is_empty() {
             continue;
         }
@@ -114,7 +119,10 @@ impl PodGroup {
         let mut result = self.clone();
         result.heeded_by_others.retain(stays);
         if result.levels[0].heeded.iter().all(|rule| !stays(rule)) {
-            let given_up = result.levels.iter().position(|level| level.heeded.is_empty());
+            let given_up = result
+                .levels
+                .iter()
+                .position(|level| level.heeded.is_empty());
             result.levels.drain(..given_up.unwrap_or_default());
         }
         for level in &mut result.levels {

@@ -99,7 +99,7 @@ impl DraftPlan {
         let placement = |(step, target): (&PlacementStep, &Target)| Placement {
             pod: compiled.pods[step.pod].row,
             target: *target,
-            relaxed: compiled.given_up(step),
+            relaxed: compiled.given_up(step.pod, step.level),
         };
         self.steps
             .iter()

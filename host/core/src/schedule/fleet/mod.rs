@@ -7,6 +7,7 @@ pub(crate) mod breadth;
 pub(crate) mod buy;
 pub(crate) mod draft;
 pub(crate) mod guarded;
+pub(crate) mod held;
 mod joined;
 pub(crate) mod node_rules;
 pub(crate) mod parts;

@@ -81,7 +81,7 @@ impl NodeRules {
     /// The rules that a bin's pods own or count under, each with the number of its pods that count.
     pub(crate) fn memberships(&self, placer: &Placer<'_, '_>, bin: &Bin) -> Vec<Membership> {
         let compiled = placer.compiled;
-        let mut result: BTreeMap<usize, Part> = BTreeMap::new();
+        let mut result: BTreeMap<usize, RulePart> = BTreeMap::new();
         let mut part = |rule: usize, owner: bool, counted: bool, before: bool| {
             if owner || counted {
                 let entry = result.entry(rule).or_default();
@@ -120,7 +120,7 @@ impl NodeRules {
                 part(*rule, true, true, true);
             }
         }
-        let membership = |(rule, part): (usize, Part)| {
+        let membership = |(rule, part): (usize, RulePart)| {
             let limit = self.limits[rule].limit;
             let is_guard = || self.workloads.values().any(|guard| *guard == rule);
             let counted = if part.all > limit {
@@ -136,13 +136,15 @@ impl NodeRules {
             })
         };
         let found = result.into_iter().filter_map(membership);
-        found.filter(|found| found.owner || found.counted > 0).collect()
+        found
+            .filter(|found| found.owner || found.counted > 0)
+            .collect()
     }
 }
 
 /// A bin's part in a rule.
 #[derive(Clone, Copy, Debug, Default)]
-struct Part {
+struct RulePart {
     /// Some of its pods own the rule.
     owner: bool,
     /// Its pods that count.

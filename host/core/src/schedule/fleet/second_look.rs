@@ -3,18 +3,15 @@
 //! Limits are shared out while it is still open what is bought, and domains fill up in the order of the queue, so that a pod may be
 //! left out though the finished plan leaves room for a node of its own.
 
-use std::collections::BTreeSet;
-
 use super::buy::Purchases;
 use super::draft::{DraftPlan, assemble, open_tier, unpriced};
+use super::held::in_one_domain;
 use super::parts::Part;
 use crate::bits::Bits;
 use crate::schedule::batch::attach_slots::AttachSlots;
 use crate::schedule::batch::compile::Compiled;
-use crate::schedule::batch::minimum;
 use crate::schedule::claims::named::cheapest;
 use crate::schedule::guards::{self, addresses};
-use crate::schedule::place::new_node::NewNode;
 use crate::schedule::place::strategy::PackingStrategy;
 use crate::schedule::place::{Placer, Tier};
 use crate::schedule::prices::RowPrices;
@@ -93,9 +90,9 @@ pub(crate) fn last_look(
     }
     let whole = Part::whole(compiled, &compiled.all());
     let beside = |plan: &DraftPlan| {
-        let among = compiled.among_nodes(&plan.nodes);
+        let among = compiled.among_nodes(&rows_of(plan));
         let more = second_look(&among, prices, guards, &whole, plan.clone());
-        let among = compiled.among_nodes(&more.nodes);
+        let among = compiled.among_nodes(&rows_of(&more));
         let is_better = more.failed.len() < plan.failed.len();
         (is_better && holds(&among, prices, guards, &whole, &more)).then_some(more)
     };
@@ -110,25 +107,9 @@ pub(crate) fn last_look(
     beside(&plan).or_else(held).unwrap_or(plan)
 }
 
-/// A node that comes in the domains of its planned row, if that leaves it enough values to choose from.
-fn in_one_domain(compiled: &Compiled<'_>, node: &NewNode) -> NewNode {
-    let model = &compiled.model;
-    let spreads = (0..model.groups.len()).filter(|group| model.is_spread(*group));
-    let keys: BTreeSet<usize> = spreads.map(|group| model.groups[group].identity.key).collect();
-    let mut rows = node.rows.clone();
-    for domain in keys.into_iter().flat_map(|key| &model.keys[key].rows) {
-        if domain.contains(node.row) {
-            rows.keep(domain);
-        }
-    }
-    if minimum::is_kept(compiled, &node.minimum, &rows, &node.used) {
-        NewNode {
-            rows,
-            ..node.clone()
-        }
-    } else {
-        node.clone()
-    }
+/// What each new node of a plan may become.
+fn rows_of(plan: &DraftPlan) -> Vec<&Bits> {
+    plan.nodes.iter().map(|node| &node.rows).collect()
 }
 
 /// `true` if every pod of a plan may be bound in its order.

@@ -255,7 +255,7 @@ impl<'g, 's> Simulation<'g, 's> {
                         )
                     }
                 },
-                relaxed: self.simulator.compiled.given_up(step),
+                relaxed: self.simulator.compiled.given_up(step.pod, step.level),
             }
         });
         steps.collect()

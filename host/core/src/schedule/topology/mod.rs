@@ -11,6 +11,7 @@ mod build;
 mod counts;
 mod daemons;
 mod keys;
+mod open;
 mod scope;
 
 pub(crate) use build::{Builder, CountInputs, Owned};
