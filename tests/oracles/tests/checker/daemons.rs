@@ -7,14 +7,17 @@ use plimsoll_oracles::fixture::*;
 use crate::breaks;
 
 /// One type on amd64, one on arm64, and a daemon that runs where `cache` says.
-fn world(cache: &PodFixture, web: PodFixture) -> Snapshot {
+fn sold(cache: &PodFixture) -> ClusterFixture {
     cluster()
         .sells(instance_type("amd").zones(&[ZONE_1]))
         .sells(instance_type("arm").arch("arm64").zones(&[ZONE_1]))
         .pool(pool("general"))
         .daemon(cache)
-        .pod(web)
-        .snapshot()
+}
+
+/// The same with a pod that waits.
+fn world(cache: &PodFixture, web: PodFixture) -> Snapshot {
+    sold(cache).pod(web).snapshot()
 }
 
 /// A node of one type for the pod `web`, or one that may turn out as either, breaks these rules.
@@ -58,10 +61,13 @@ fn affinity_to_a_daemon_holds_where_it_is_certain_to_come() {
 #[test]
 fn a_daemon_takes_a_place_of_a_spread() {
     let cache = pod("cache").only_labels(&[("app", "web")]).cpu(10);
-    let snapshot = world(&cache, pod("web").spread(HOSTNAME, 1));
-    on(&snapshot, &["amd"], &[Rule::Spread]);
-    let snapshot = world(&cache, pod("web").spread(HOSTNAME, 2));
-    on(&snapshot, &["amd"], &[]);
+    let cache = cache.select(ARCH, "amd64");
+    let beside_a_node_without = |most: u32| {
+        let sold = sold(&cache).node(node("n1").label(ARCH, "arm64"));
+        sold.pod(pod("web").spread(HOSTNAME, most)).snapshot()
+    };
+    on(&beside_a_node_without(1), &["amd"], &[Rule::Spread]);
+    on(&beside_a_node_without(2), &["amd"], &[]);
 }
 
 #[test]

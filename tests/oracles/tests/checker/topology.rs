@@ -66,38 +66,16 @@ fn spread_counts_running_pods_of_the_namespace_only() {
 }
 
 #[test]
-fn domains_that_pools_could_open_count_as_empty() {
-    let one = |world: ClusterFixture| {
-        world
-            .node(node("n1").zone(ZONE_1))
-            .pods(pod("web").spread(ZONE, 1).replicas(2))
-            .snapshot()
-    };
+fn domains_in_which_nothing_is_bought_do_not_count() {
     let both = [("web-0", "n1"), ("web-1", "n1")];
-    order(&one(cluster()), &both, &[]);
     let shop = cluster().types(ladder(1)).pool(pool("general"));
-    order(&one(shop), &both, &[Rule::Spread]);
-}
-
-#[test]
-fn domains_that_nothing_can_be_bought_in_for_the_pod_do_not_count() {
-    let both = [("web-0", "n1"), ("web-1", "n1")];
-    let shop = |pool: PoolFixture, pod: PodFixture| {
-        cluster()
-            .sells(instance_type("m").zones(&[ZONE_2]))
-            .pool(pool)
-            .node(node("n1").zone(ZONE_1).cpu(9000).label("team", "a"))
-            .pods(pod.spread(ZONE, 1).replicas(2))
-            .snapshot()
-    };
-    let general = || pool("general");
-    order(&shop(general(), pod("web")), &both, &[Rule::Spread]);
-    let tainted = general().taint("x", "", NoSchedule);
-    order(&shop(tainted, pod("web")), &both, &[]);
-    order(&shop(general().limit_nodes(0), pod("web")), &both, &[]);
-    let team = pod("web").select("team", "a");
-    order(&shop(general(), team), &both, &[]);
-    order(&shop(general(), pod("web").cpu(4500)), &both, &[]);
+    for world in [cluster(), shop] {
+        let world = world.node(node("n1").zone(ZONE_1));
+        let world = world.pods(pod("web").spread(ZONE, 1).replicas(2));
+        order(&world.clone().snapshot(), &both, &[]);
+        let other = world.node(node("n2").zone(ZONE_2));
+        order(&other.snapshot(), &both, &[Rule::Spread]);
+    }
 }
 
 #[test]
@@ -156,16 +134,17 @@ fn a_pod_that_names_its_zone_is_compared_within_it() {
 }
 
 #[test]
-fn host_spread_counts_from_nothing() {
-    let snapshot = cluster()
-        .node(node("n1"))
-        .pods(pod("web").spread(HOSTNAME, 1).replicas(2))
-        .snapshot();
-    order(
-        &snapshot,
-        &[("web-0", "n1"), ("web-1", "n1")],
-        &[Rule::Spread],
-    );
+fn host_spread_counts_from_the_fewest_on_a_host() {
+    let both = [("web-0", "n1"), ("web-1", "n1")];
+    let one = cluster().node(node("n1"));
+    let one = one.pods(pod("web").spread(HOSTNAME, 1).replicas(2));
+    order(&one.clone().snapshot(), &both, &[]);
+    let two = one.node(node("n2").label("team", "a"));
+    order(&two.snapshot(), &both, &[Rule::Spread]);
+    let closed = cluster().node(node("n1").label("team", "b"));
+    let closed = closed.node(node("n2").label("team", "a"));
+    let own = pod("web").select("team", "b").spread(HOSTNAME, 1);
+    order(&closed.pods(own.replicas(2)).snapshot(), &both, &[]);
 }
 
 #[test]
@@ -423,7 +402,7 @@ fn shop() -> ClusterFixture {
 type Claim<'c> = (&'c [(&'c str, &'c str, CapacityType)], &'c str);
 
 /// A claim of its own for each of two pods, that may turn out as any of its options.
-fn apart(snapshot: &Snapshot, claims: [Claim<'_>; 2]) -> Plan {
+fn apart<const N: usize>(snapshot: &Snapshot, claims: [Claim<'_>; N]) -> Plan {
     let bought = claims.iter().fold(plan(snapshot), |plan, (options, pod)| {
         plan.buy_for("general", options, &[pod])
     });
@@ -479,9 +458,11 @@ fn custom_labels_are_domains_when_a_pool_decides_them() {
     let snapshot = cluster()
         .types(ladder(4))
         .pool(pool("general").needs(is_in("shard", &["1", "2"])))
-        .pods(pod("web").spread("shard", 1).replicas(2))
+        .pods(pod("web").spread("shard", 1).replicas(3))
         .snapshot();
-    let mut plan = apart(&snapshot, [(&[IN_1], "web-0"), (&[IN_1], "web-1")]);
+    let claims: [Claim<'_>; 3] = ["web-0", "web-1", "web-2"].map(|pod| (&[IN_1][..], pod));
+    let mut plan = apart(&snapshot, claims);
+    plan.claims[2].labels.insert("shard".into(), "2".into());
     breaks(&snapshot, &plan, &[Rule::Spread]);
     plan.claims[1].labels.insert("shard".into(), "2".into());
     passes(&snapshot, &plan);
