@@ -93,6 +93,9 @@ impl Checker<'_> {
             }),
             "minimum" => value.is_null() || value.as_f64() >= wanted.as_f64(),
             "maximum" => value.is_null() || value.as_f64() <= wanted.as_f64(),
+            "minLength" => value.as_str().is_none_or(|text| {
+                text.chars().count() as u64 >= wanted.as_u64().expect("a count")
+            }),
             "maxLength" => value
                 .as_str()
                 .is_none_or(|text| limit(text.chars().count(), wanted)),

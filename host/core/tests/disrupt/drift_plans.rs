@@ -8,7 +8,7 @@ use plimsoll_core::disrupt::consider;
 use plimsoll_core::model::{ClaimPhase, DisruptionReason, NodeClaim, Taint, template_hash};
 use plimsoll_core::plan::{Plan, Target};
 use plimsoll_core::schedule;
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::snapshot::{Snapshot, StateNode};
 use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::generate::{Features, Shape, random_cluster, shapes};
@@ -107,6 +107,20 @@ fn close(shown: &mut Snapshot, row: usize) {
     }
 }
 
+/// `true` if a node is the last in a domain of some spread. Its command plans for when it is gone; the plan for waiting pods counts the
+/// domain until then.
+fn is_last_of_a_domain(snapshot: &Snapshot, row: usize) -> bool {
+    let constraints = snapshot.pods.iter().flat_map(|pod| &pod.spec.spread);
+    let mut keys = constraints.map(|constraint| &constraint.topology_key);
+    keys.any(|key| {
+        let value = |node: &StateNode| node.labels().get(key.as_str()).cloned();
+        let own = value(&snapshot.nodes[row]);
+        let others = snapshot.nodes.iter().enumerate();
+        let mut others = others.filter(|(at, _)| *at != row);
+        own.is_some() && !others.any(|(_, node)| value(node) == own)
+    })
+}
+
 /// A random cluster whose nodes are not too small for the guard on their share.
 fn random(shape: &Shape) -> Snapshot {
     let world = random_cluster(shape).settings(|settings| {
@@ -134,7 +148,7 @@ proptest! {
                 continue;
             };
             prop_assert_eq!(command.reason, DisruptionReason::Drifted);
-            if !bound[row].is_empty() {
+            if !bound[row].is_empty() && !is_last_of_a_domain(&snapshot, row) {
                 prop_assert_eq!(Some(command.plan), planned_without(&snapshot, row));
             }
         }
@@ -149,7 +163,7 @@ proptest! {
             if !node.is_initialized() || !node.claim.as_ref().is_some_and(free) {
                 continue;
             }
-            if command(&snapshot, row).is_none() {
+            if command(&snapshot, row).is_none() && !is_last_of_a_domain(&snapshot, row) {
                 prop_assert_eq!(planned_without(&snapshot, row), None);
             }
         }
