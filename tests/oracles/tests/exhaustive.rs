@@ -73,9 +73,11 @@ fn room_that_is_there_costs_nothing() {
 }
 
 #[test]
-fn spread_needs_a_node_in_each_zone() {
+fn spread_needs_a_node_in_each_zone_that_has_one() {
     best(
         &shop()
+            .node(node("full-1").zone(ZONE_1).cpu(0))
+            .node(node("full-2").zone(ZONE_2).cpu(0))
             .pods(pod("web").cpu(100).spread(ZONE, 1).replicas(2))
             .snapshot(),
         0,
