@@ -58,7 +58,9 @@ impl<'q> Queue<'q> {
             if bound.is_empty() {
                 return Ok(());
             }
-            bound.iter().for_each(|one| self.take(one));
+            for one in &bound {
+                self.take(one);
+            }
             order = self.waiting.iter().map(|one| one.pod.clone()).collect();
         }
         self.waiting.clear();

@@ -42,14 +42,11 @@ fn planned(pods: impl Fn(PodFixture) -> PodFixture) -> Driven {
 fn nominated(driven: &mut Driven) -> Vec<(ObjectName, NodeName)> {
     let mut result = Vec::new();
     for order in driven.nominations(SOON) {
-        let Request::Write(Write::Nominate {
-            pod,
-            node: Some(node),
-            ..
-        }) = &order.request
-        else {
-            panic!("{order:?} nominates nothing");
+        let nominates = match &order.request {
+            Request::Write(Write::Nominate { pod, node, .. }) => node.clone().map(|it| (pod, it)),
+            _ => None,
         };
+        let (pod, node) = nominates.expect("it nominates a pod");
         let written = changed(driven, pod, |pod| pod.nominated = Some(node.clone()));
         let done = Answer::Object(written, Version(10));
         driven.hand_in(Input::Outcome(order.id, Outcome::Done(done)));

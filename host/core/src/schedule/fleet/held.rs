@@ -35,7 +35,9 @@ pub(super) fn in_one_domain(compiled: &Compiled<'_>, node: &NewNode) -> NewNode 
 pub(crate) fn hold(compiled: &Compiled<'_>, nodes: &mut [NewNode]) -> Vec<(usize, usize)> {
     let all = |nodes: &[NewNode]| {
         let mut rows = Bits::none(compiled.rows.len());
-        nodes.iter().for_each(|node| rows.join(&node.rows));
+        for node in nodes {
+            rows.join(&node.rows);
+        }
         domains::unknown(compiled, &rows)
     };
     if compiled.model.groups.is_empty() || all(nodes).is_empty() {

@@ -55,9 +55,9 @@ impl Counts {
                     .iter()
                     .filter(|domain| self.crowds(model, *group, *domain, 0));
                 let crowded: Vec<usize> = crowded.collect();
-                crowded
-                    .into_iter()
-                    .for_each(|domain| domains.remove(domain));
+                for domain in crowded {
+                    domains.remove(domain);
+                }
                 if domains.is_empty() {
                     return None;
                 }
