@@ -19,15 +19,15 @@ const BOUND_SHARE: u64 = 20;
 pub const OPEN: &[(Rule, &str)] = &[
     (
         Rule::Binding,
-        "nominated pods under a hard spread refuse each other, bind elsewhere and leave others no room",
+        "a pod that is refused until others are bound loses its nomination, and pods that wait for their turn may take its room",
     ),
     (
         Rule::Refusal,
-        "spread counts domains in which no node comes to be; a pod that others follow is refused where not all of them find room beside it",
+        "a pod that others follow is refused where not all of them find room beside it",
     ),
     (
         Rule::Room,
-        "spread over hosts counts a host that no pool can make",
+        "the last look at a plan takes all that it finds or nothing, where only some of it would hold",
     ),
 ];
 

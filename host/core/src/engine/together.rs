@@ -15,7 +15,10 @@ pub fn may_be_nominated<'p>(pod: &'p Pod, beside: impl Iterator<Item = &'p Pod>)
         .filter(|one| hard_spreads(one).next().is_some())
         .collect();
     left.push(pod);
-    while !left.is_empty() {
+    let skews = left.iter().flat_map(|one| hard_spreads(one));
+    let least = skews.map(|constraint| constraint.max_skew as usize).min();
+    // So few never refuse one another.
+    while left.len() > least.unwrap_or_default() {
         let free = left.iter().position(|one| !is_refused(one, &left));
         let Some(free) = free else { return false };
         left.remove(free);

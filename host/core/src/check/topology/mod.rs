@@ -5,8 +5,8 @@
 //! holds only if it holds however the claims turn out: spread compares the most that a domain may have with the least that
 //! the others have for certain, affinity needs a certain neighbour (one on the same claim will do), anti-affinity refuses a
 //! possible one. A spread compares the domains of nodes that are there or on their way, and those in which claims of the plan may turn
-//! out: the scheduler sees no others whatever comes up first, and a least count over more of them is the stricter one. Pods that were asked to go count for affinity and anti-affinity until they have
-//! ended, and for no spread.
+//! out: the scheduler sees no others whatever comes up first, and a least count over more of them is the stricter one. Pods that were
+//! asked to go count for affinity and anti-affinity until they have ended, and for no spread.
 
 mod buyable;
 mod group;
@@ -222,9 +222,12 @@ impl<'a> Topology<'a> {
         let known = &self.spread_domains[constraint.domains];
         let reason = if key.as_str() == HOSTNAME {
             let would_be = counts.on_host(row) + constraint.own;
+            // Only a host with more than the skew needs a look at all the others.
             let least = match doubt {
-                Doubt::Forgives => constraint.least_on_hosts(counts, &known.hosts),
-                Doubt::Excuses => 0,
+                Doubt::Forgives if would_be > constraint.max_skew => {
+                    constraint.least_on_hosts(counts, &known.hosts)
+                }
+                _ => 0,
             };
             let is_wrong = would_be > least.saturating_add(constraint.max_skew);
             is_wrong.then(|| format!("{would_be} on one host where the fewest is {least}"))

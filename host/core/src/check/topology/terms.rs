@@ -283,21 +283,25 @@ impl<'a> Compiler<'a> {
             let is_coming_or_there = node.node.is_some() || !node.is_deleting();
             let value = labels.get(key.as_str()).and_then(Requirement::single);
             if is_coming_or_there && filter.passes(&labels, taints) {
-                result.hosts.push(row);
-                result.there.extend(value.cloned());
+                if is_host {
+                    result.hosts.push(row);
+                } else {
+                    result.there.extend(value.cloned());
+                }
             }
         }
         let planned = self.hosts.existing().end..;
         for (row, host) in planned.zip(self.hosts.planned()) {
-            if filter.accepts(host, &host.taints).is_some() {
+            if filter.accepts(host, &host.taints).is_none() {
+                continue;
+            }
+            if is_host {
                 result.hosts.push(row);
+            } else {
                 result.there.extend(host.domains(key).into_iter().flatten());
             }
         }
-        if is_host {
-            result.there.clear();
-        } else {
-            result.hosts.clear();
+        if !is_host {
             result.possible.extend(self.buyable.on_sale(key));
         }
         result

@@ -8,7 +8,8 @@
 //!
 //! Whatever else pools name is no domain: nothing will be there to compare with, and a pod held back for its sake would wait for
 //! good. Once a plan is whole, pods that it leaves out are tried among the nodes of that plan alone ([`keep_to`]): a domain that could
-//! be had, and is not, holds nobody back. `minDomains` counts the same domains: where the smallest count is above 0 each of them has a pod, and so a node.
+//! be had, and is not, holds no pod back. `minDomains` counts the same domains: where the smallest count is above 0 each of them has a
+//! pod, and so a node.
 
 use super::compile::Compiled;
 use super::pod_group::PodGroup;

@@ -93,7 +93,7 @@ pub(crate) fn last_look(
         let among = compiled.among_nodes(&rows_of(plan));
         let more = second_look(&among, prices, guards, &whole, plan.clone());
         let among = compiled.among_nodes(&rows_of(&more));
-        let is_better = more.failed.len() < plan.failed.len();
+        let is_better = more.failed.len() < plan.failed.len() && more.overdrawn <= plan.overdrawn;
         (is_better && holds(&among, prices, guards, &whole, &more)).then_some(more)
     };
     let held = || {
