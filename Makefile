@@ -22,6 +22,9 @@ bench_folder := $(or $(CARGO_TARGET_DIR),target)/bench
 built := $(or $(CARGO_TARGET_DIR),target)/debug
 # The program leaves the SDK of AWS out unless asked: it takes minutes and gigabytes to compile.
 all := --features plimsoll/aws
+# As tests are built: an example beside makes Cargo give every dependency the features that tests have it with, so that what is built after
+# `make test`, or before it, compiles no dependency once more.
+as_tests := --locked --quiet --workspace $(all) --example drawn_classes
 demo_folder := $(or $(CARGO_TARGET_DIR),target)/demo
 
 help: ## this list
@@ -59,10 +62,11 @@ attach-limits: ## makes the table of EBS volumes that types attach anew from the
 	python3 host/ec2-facts/scripts/attach_limits.py
 
 columns: components ## makes the code that reads the columns of policies anew from their lists
-	$(CARGO) run --locked --quiet --bin plimsoll-columns
+	$(program) plimsoll-columns
 
 definitions: toolchain ## makes the CRD chart's definitions anew from what the program prints
-	$(program) plimsoll -- schema crds | charts/split.sh charts/plimsoll-crd/definitions
+	$(CARGO) build $(as_tests) --bin plimsoll
+	"$(built)/plimsoll" schema crds | charts/split.sh charts/plimsoll-crd/definitions
 
 class-hashes: toolchain ## makes the table anew that holds our static hash of EC2NodeClasses to the incumbent's hashing module, on 1,000 classes that are drawn; needs Go
 	hasher=$$(tests/class-hashes/build.sh)/plimsoll-class-hashes
@@ -96,7 +100,8 @@ javascript: ## what makes components of JavaScript, for the guest of the tests i
 	@tests/guests/javascript/install.sh
 
 fuzz: toolchain ## modules and their vectors, answers of guests, snapshots and schedules changed at random, each for FUZZ_SECONDS (ten minutes)
-	$(CARGO) run --locked --quiet --bin plimsoll-fuzz -- all $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1)
+	$(CARGO) build $(as_tests) --bin plimsoll-fuzz
+	"$(built)/plimsoll-fuzz" all $(or $(FUZZ_SECONDS),600) $(or $(FUZZ_SEED),1)
 
 judge: toolchain ## plans of COUNT random clusters (20,000) from SEED on before the scheduler of Kubernetes in process: every placement, every refusal, and on a twentieth every order of binding; MINOR is 1.36 or 1.37; needs Go
 	$(program) plimsoll-judge -- $(or $(COUNT),20000) $(or $(SEED),1) $(or $(MINOR),1.36)
@@ -109,9 +114,8 @@ lab: toolchain ## a real control plane with fake nodes, on loopback, served by p
 	$(CARGO) build --locked --bin plimsoll --bin plimsoll-lab
 	"$(built)/plimsoll-lab" --serve "$(built)/plimsoll"
 
-# As for bench-aws, an example is built beside.
 lab-aws: toolchain ## a control plane and a cloud on loopback whose instances become its nodes some seconds after their launch, with what `plimsoll run --provider aws` needs to serve them, until Ctrl-C
-	$(CARGO) build --locked --workspace $(all) --bin plimsoll --bin plimsoll-lab --bin plimsoll-lab-aws --example drawn_classes
+	$(CARGO) build $(as_tests) --bin plimsoll --bin plimsoll-lab --bin plimsoll-lab-aws
 	exec "$(built)/plimsoll-lab-aws" "$(built)/plimsoll-lab" charts/plimsoll-crd/definitions "$(built)/plimsoll"
 
 bench-peers: toolchain ## the incumbent's scheduler and ours on the very same files, side by side
@@ -126,21 +130,20 @@ bench-rest: toolchain ## 2,000 nodes and 20,000 pods in the lab to which nothing
 	$(CARGO) build --locked --quiet --bin plimsoll --bin rest
 	"$(built)/rest"
 
-# An example is built beside, so that Cargo gives the SDK of AWS the features that tests have it with, and does not compile it once more.
 bench-aws: toolchain ## the incumbent's AWS controller, unmodified, and ours at the same scripts on the same cloud on loopback: objects, tags, launch templates, fleets, doubles and prices; SCRIPT names some, SEED draws one of those that are short, all by default; SCRIPT=large fills 1,000 nodes within the rates of an account, or NODES of them
-	$(CARGO) build --locked --quiet --workspace $(all) --bin plimsoll --bin same_cloud --example drawn_classes
+	$(CARGO) build $(as_tests) --bin plimsoll --bin same_cloud
 	$(if $(NODES),PLIMSOLL_BENCH_NODES="$(NODES)") "$(built)/same_cloud" $(SCRIPT) $(if $(SEED),--seed $(SEED))
 
 bench-interruption: toolchain ## 1,000 nodes on a cloud on loopback: time from the message that a spot instance is taken back to the taint of its node, one by one and among thousands of others
-	$(CARGO) build --locked --quiet --workspace $(all) --bin plimsoll --bin interruption --example drawn_classes
+	$(CARGO) build $(as_tests) --bin plimsoll --bin interruption
 	"$(built)/interruption"
 
 bench-buckets: toolchain ## 1,000 instances launched, tagged and ended on a cloud on loopback with the buckets of an account that nobody raised: seconds, calls and throttled ones; INSTANCES and LAUNCHES say how many
-	$(CARGO) build --locked --quiet --workspace $(all) --example buckets
+	$(CARGO) build $(as_tests) --example buckets
 	"$(built)/examples/buckets" $(or $(INSTANCES),1000) $(or $(LAUNCHES),20)
 
 conformance: toolchain ## the incumbent's regression suite against plimsoll in the lab, spec by spec; SPECS is all, 'some COUNT SEED', 'short COUNT SEED' or 'focus PATTERN'
-	$(CARGO) build --locked --quiet --bin plimsoll --bin conformance
+	$(CARGO) build $(as_tests) --bin plimsoll --bin conformance
 	"$(built)/conformance" --serve "$(built)/plimsoll" $(or $(SPECS),all)
 
 # rust-toolchain.toml names version, target and components; a rustup that installs nothing by itself is asked to.

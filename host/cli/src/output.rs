@@ -201,9 +201,9 @@ pub(crate) fn dollars(nanos: i64) -> String {
     format!("{minus}$ {}.{:02}", thousands(cents / 100), cents % 100)
 }
 
-/// A ratio with three digits: `1.008 x`.
+/// A ratio with three digits: `1.008 x`; `-` where the whole is nothing beside the part, such as a bound that free reservations meet.
 pub(crate) fn ratio(part: i64, whole: i64) -> String {
-    if whole <= 0 {
+    if whole <= part / 1000 {
         "-".to_owned()
     } else {
         format!("{:.3} x", part as f64 / whole as f64)
@@ -227,6 +227,13 @@ pub(crate) fn change(to: i64, from: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_whole_that_is_nothing_beside_its_part_makes_no_ratio() {
+        assert_eq!(ratio(1_008, 1_000), "1.008 x");
+        assert_eq!(ratio(448_000_000_000, 1_000), "-");
+        assert_eq!(ratio(0, 0), "-");
+    }
 
     #[test]
     fn money_is_rounded_to_cents_and_grouped() {

@@ -17,12 +17,14 @@ use plimsoll_core::model::Object;
 use plimsoll_core::snapshot::Settings;
 use plimsoll_lab::fake_node;
 use serde_json::{Value, json};
-use tokio::time::interval;
+use tokio::time::{MissedTickBehavior, interval, timeout};
 
 /// From a node's object to its being ready.
 const BOOT: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(12);
 /// How often the scheduler is made to try every pod again.
 const RETRY: Duration = Duration::from_millis(1500);
+/// How much longer that may wait for nominations to be written again, which a busy machine takes its time for.
+const MOST_DELAY: Duration = Duration::from_secs(6);
 
 /// Deployments of unlike sizes, some with rules of their own.
 fn workloads() -> Vec<Value> {
@@ -70,12 +72,23 @@ fn lure() -> Result<Value> {
     Ok(lure)
 }
 
-/// Lets the lure grow and shrink, for ever.
-async fn retries(nodes: Api<Node>) -> Result<()> {
+/// Lets the lure grow and shrink, for ever: no sooner than the pods that lost their nominations have them again.
+async fn retries(nodes: Api<Node>, pods: Api<Pod>) -> Result<()> {
     let mut beat = interval(RETRY);
+    beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut nominated = BTreeSet::new();
     loop {
         for (cpu, memory) in [("64", "512Gi"), ("1m", "1Mi")] {
             beat.tick().await;
+            let lost = |pod: &Pod| {
+                node_of(pod).is_none() && !is_nominated(pod) && nominated.contains(&pod.name_any())
+            };
+            let renewed = |pods: &BTreeMap<String, Pod>| !pods.values().any(lost);
+            let waits = until(pods.clone(), "nominations", renewed, ResourceExt::name_any);
+            if let Ok(pods) = timeout(MOST_DELAY, waits).await {
+                let named = pods?.into_iter().filter(|(_, pod)| is_nominated(pod));
+                nominated.extend(named.map(|(name, _)| name));
+            }
             let room = json!({"cpu": cpu, "memory": memory, "pods": "500"});
             let status = Patch::Merge(json!({"status": {"capacity": room, "allocatable": room}}));
             nodes
@@ -101,6 +114,11 @@ fn dropped(course: &Course) -> Result<usize> {
         dropped += usize::from(is_waiting && was == Some(true));
     }
     Ok(dropped)
+}
+
+fn is_nominated(pod: &Pod) -> bool {
+    let status = pod.status.as_ref();
+    status.is_some_and(|status| status.nominated_node_name.is_some())
 }
 
 fn node_of(pod: &Pod) -> Option<&str> {
@@ -130,9 +148,9 @@ async fn pods_that_wait_land_where_planned_however_often_they_are_tried() -> Res
         .until_recorded("a plan that leaves all pods waiting", waits)
         .await?;
     let nodes: Api<Node> = Api::all(served.client());
-    let retrying = tokio::spawn(retries(nodes));
-    served.apply(&general("1000")).await?;
     let pods: Api<Pod> = Api::namespaced(served.client(), "default");
+    let retrying = tokio::spawn(retries(nodes, pods.clone()));
+    served.apply(&general("1000")).await?;
     let all = |pods: &BTreeMap<String, Pod>| {
         pods.len() == PODS && pods.values().all(|pod| node_of(pod).is_some())
     };
