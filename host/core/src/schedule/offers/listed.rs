@@ -2,7 +2,7 @@
 //!
 //! A type that classes of nodes have in different sizes is listed once for each size.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::PoolOffers;
@@ -59,12 +59,14 @@ impl Listed {
     pub(crate) fn new(
         catalogues: &Catalogues,
         templates: &[Template],
-        by_pool: &[PoolOffers],
+        by_pool: &[Arc<PoolOffers>],
     ) -> Option<Self> {
         let alike = alike(catalogues);
+        let mut seen = BTreeSet::new();
         let sold = templates
             .iter()
             .zip(by_pool)
+            .filter(|(_, pool_offers)| seen.insert(Arc::as_ptr(pool_offers)))
             .flat_map(|(template, pool_offers)| {
                 let offers = pool_offers.offers.iter();
                 let alike = &alike;

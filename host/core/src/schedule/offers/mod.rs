@@ -4,6 +4,7 @@
 //! is read here depends on catalogues, pools, overlays, daemons and two settings alone: neither on pods nor on nodes. Whoever
 //! decides again keeps the offers of the last decision; they serve again while all of those are the very same objects.
 
+mod alike;
 pub(crate) mod axes;
 pub(crate) mod best;
 pub(crate) mod choices;
@@ -27,6 +28,7 @@ use crate::requirement::{Requirement, Requirements};
 use crate::resources::Resources;
 use crate::snapshot::Snapshot;
 use crate::supply::Supply;
+use alike::Alike;
 use daemons::{Daemons, Overhead};
 use listed::Listed;
 use reachable::reachable;
@@ -44,8 +46,8 @@ pub struct Stock {
     pub(crate) listed: Option<Listed>,
     /// By template: which of the listed its pool sells, ascending. Read when it is first asked for.
     pub(crate) asked: OnceLock<Vec<Vec<u32>>>,
-    /// By template.
-    pub(crate) by_pool: Vec<PoolOffers>,
+    /// By template; the same for all whose pools sell the same.
+    pub(crate) by_pool: Vec<Arc<PoolOffers>>,
     /// Distinct sets of what offerings make their nodes satisfy.
     pub(crate) own: Vec<Requirements>,
     /// By type: whether it is one that guards keep back.
@@ -112,9 +114,13 @@ impl Stock {
         let overlaid = snapshot.overlaid();
         let mut numbers: BTreeMap<Requirements, usize> = BTreeMap::new();
         let templates = templates(snapshot, &overlaid, None);
-        let by_pool: Vec<PoolOffers> = templates
+        let mut alike = Alike::default();
+        let by_pool: Vec<Arc<PoolOffers>> = templates
             .iter()
-            .map(|template| PoolOffers::read(snapshot, template, &mut numbers))
+            .map(|template| {
+                let read = || PoolOffers::read(snapshot, template, &mut numbers);
+                alike.get(template, &snapshot.daemon_sets, read)
+            })
             .collect();
         let mut own = vec![Requirements::new(); numbers.len()];
         for (requirements, number) in numbers {
@@ -154,20 +160,24 @@ impl Stock {
     /// By template, which of the listed its pool sells, whatever limits leave; nothing where nothing is listed.
     pub(crate) fn candidates(&self, templates: &[Template]) -> &[Vec<u32>] {
         self.asked.get_or_init(|| {
-            let listed = self.listed.iter();
-            let all = listed.flat_map(|listed| {
-                templates
-                    .iter()
-                    .zip(&self.by_pool)
-                    .map(move |own| (listed, own))
-            });
-            let held = all.map(|(listed, (template, pool_offers))| {
-                let offers = pool_offers.offers.iter();
-                let held = offers.map(|offer| (offer.instance_type, offer.offering));
-                held.filter_map(|offer| listed.position(template, offer))
-                    .collect()
-            });
-            held.collect()
+            let Some(listed) = &self.listed else {
+                return Vec::new();
+            };
+            let mut held: Vec<Vec<u32>> = Vec::new();
+            for (number, template) in templates.iter().enumerate() {
+                let own = &self.by_pool[number];
+                let mut earlier = self.by_pool[..number].iter();
+                let rows = if let Some(same) = earlier.position(|other| Arc::ptr_eq(other, own)) {
+                    held[same].clone()
+                } else {
+                    let offers = own.offers.iter();
+                    let sold = offers.map(|offer| (offer.instance_type, offer.offering));
+                    sold.filter_map(|offer| listed.position(template, offer))
+                        .collect()
+                };
+                held.push(rows);
+            }
+            held
         })
     }
 
