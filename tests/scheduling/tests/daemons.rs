@@ -1,5 +1,7 @@
 //! Daemons on new nodes. Those of nodes there are have their place in `existing_nodes`.
 
+use std::collections::BTreeMap;
+
 use plimsoll_core::model::{OwnerKind, TolerationOperator};
 use plimsoll_core::resources::ResourceName;
 use plimsoll_oracles::fixture::*;
@@ -118,6 +120,33 @@ fn daemon_that_does_not_tolerate_the_pool_is_not_counted() {
         tainted(agent().toleration("", TolerationOperator::Exists, "", None)),
         1000
     );
+}
+
+#[test]
+fn pools_that_differ_in_a_taint_or_in_a_label_alone_have_daemons_of_their_own() {
+    let tainted = pool("other").taint("team", "blue", NoSchedule);
+    let labelled = agent().select("team", "plain");
+    for (other, daemon) in [(tainted, agent()), (pool("other"), labelled)] {
+        let own = |team: &str| pod(team).cpu(1500).select("team", team).tolerates_all();
+        let outcome = check(
+            bare_market()
+                .pool(pool("plain").label("team", "plain"))
+                .pool(other.label("team", "other"))
+                .daemon(&daemon)
+                .pod(own("plain"))
+                .pod(own("other")),
+        );
+        let reserved = outcome.agreed(|run| {
+            let claims = run.plan().claims.iter();
+            let of_claim = claims.map(|claim| {
+                let asked = claim.requests.get(&ResourceName::Cpu);
+                (claim.pool.to_string(), asked - 1500)
+            });
+            of_claim.collect::<BTreeMap<_, _>>()
+        });
+        assert_eq!(reserved["plain"], 1000);
+        assert_eq!(reserved["other"], 0);
+    }
 }
 
 #[test]
