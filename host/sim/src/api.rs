@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use plimsoll_core::action::ObjectKey;
 use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, Uid};
-use plimsoll_core::labels;
-use plimsoll_core::model::{DaemonSet, Node, NodeClaim, Object, Pod, Readiness, Version};
+use plimsoll_core::labels::{self, Labels};
+use plimsoll_core::model::{DaemonSet, Node, NodeClaim, Object, Pod, Readiness, Version, Volumes};
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::time::Timestamp;
 
@@ -32,6 +32,8 @@ pub(crate) struct Api {
     pub(crate) claims: BTreeMap<ClaimName, Arc<NodeClaim>>,
     pub(crate) daemon_sets: Vec<Arc<DaemonSet>>,
     others: Vec<Object>,
+    namespaces: BTreeMap<Arc<str>, Labels>,
+    volumes: Arc<Volumes>,
     pub(crate) budgets: Budgets,
     /// How many objects have borne a name so far, by kind and name.
     births: BTreeMap<String, u32>,
@@ -188,8 +190,14 @@ impl Api {
             self.daemon_sets.push(Arc::clone(set));
             self.daemon_sets.sort_by(|a, b| a.name.cmp(&b.name));
         } else {
-            if let Object::DisruptionBudget(budget) = &object {
-                self.budgets.put(budget, self.pods.values());
+            match &object {
+                Object::DisruptionBudget(budget) => self.budgets.put(budget, self.pods.values()),
+                Object::Namespace(namespace) => {
+                    let (name, labels) = (&namespace.name, &namespace.labels);
+                    self.namespaces.insert(Arc::clone(name), labels.clone());
+                }
+                Object::Volumes(volumes) => self.volumes = Arc::clone(volumes),
+                _ => {}
             }
             self.others.retain(|have| !have.is_same(&object));
             self.others.push(object.clone());
@@ -198,16 +206,44 @@ impl Api {
         self.emit(object, name, false);
     }
 
-    /// A VolumeAttachment is no more.
-    pub(crate) fn remove_attachment(&mut self, name: &str) {
+    /// Labels of a namespace; none of one that is not there.
+    pub(crate) fn labels_of_namespace(&self, name: &str) -> &Labels {
+        static NONE: Labels = Labels::new();
+        self.namespaces.get(name).unwrap_or(&NONE)
+    }
+
+    /// All that is known of volumes.
+    pub(crate) fn volumes(&self) -> &Volumes {
+        &self.volumes
+    }
+
+    /// Volumes that a driver has attached to a node, or is about to.
+    pub(crate) fn attached_to(
+        &self,
+        node: &NodeName,
+        driver: &str,
+    ) -> impl Iterator<Item = &Arc<str>> {
+        let attached = self.others.iter().filter_map(move |object| match object {
+            Object::Attachment(own) if own.node == *node && *own.attacher == *driver => Some(own),
+            _ => None,
+        });
+        attached.filter_map(|own| own.volume.as_ref())
+    }
+
+    /// A VolumeAttachment is no more; its node, if there was one.
+    pub(crate) fn remove_attachment(&mut self, name: &str) -> Option<NodeName> {
         let is_it = |object: &Object| match object {
             Object::Attachment(own) => *own.name == *name,
             _ => false,
         };
-        if let Some(at) = self.others.iter().position(is_it) {
-            let object = self.others.remove(at);
-            self.emit(object, None, true);
-        }
+        let at = self.others.iter().position(is_it)?;
+        let object = self.others.remove(at);
+        let node = match &object {
+            Object::Attachment(own) => Some(own.node.clone()),
+            _ => None,
+        };
+        self.emit(object, None, true);
+        node
     }
 
     /// Shows what disruption budgets allow now.

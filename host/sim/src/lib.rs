@@ -48,6 +48,7 @@ pub use planner::{Considered, Planned, Planner};
 pub use process::{Fate, FirstList, Paused};
 pub use random::Random;
 pub use run::{REST, Run};
+pub use scheduler::{Answer, Fit, NotPlayed, Refused, fits};
 pub use series::{Figures, Series};
 pub use share::thousandths;
 pub use usage::{BUSY_PERCENT, BusySpan, Inflated, MOST_BUSY_SPANS, RequestsAndUse, UsageCard};

@@ -95,7 +95,11 @@ impl World {
                 self.api.put_other(object);
                 self.scheduler.try_all();
             }
-            Change::Detach(name) => self.api.remove_attachment(&name),
+            Change::Detach(name) => {
+                if let Some(node) = self.api.remove_attachment(&name) {
+                    self.scheduler.try_node(&node);
+                }
+            }
             Change::DeletePod(name) => {
                 if let Some(pod) = self.api.pods.get(&name).cloned() {
                     self.workloads.forget(&pod);

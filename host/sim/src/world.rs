@@ -9,7 +9,7 @@ use std::sync::Arc;
 use plimsoll_core::action::Order;
 use plimsoll_core::engine::{Input, Landings};
 use plimsoll_core::ids::{NodeName, ObjectName, ProviderId, Uid};
-use plimsoll_core::model::{ClassRef, Node, NodeClaim, Object, Pod, PodPhase};
+use plimsoll_core::model::{ClassRef, Node, NodeClaim, Object, Pod, PodPhase, PodVolume};
 use plimsoll_core::time::{Span, Timestamp};
 
 use crate::api::{Api, Watched};
@@ -319,9 +319,11 @@ impl Task {
     }
 }
 
-/// `true` if two pods would meet the same fate.
+/// `true` if two pods would meet the same fate. Claims that are made for each pod may be anywhere.
 fn is_twin(a: &Pod, b: &Pod) -> bool {
+    let of_its_own = |volume: &PodVolume| matches!(volume, PodVolume::Ephemeral(_));
     a.name.namespace == b.name.namespace
+        && !a.spec.volumes.iter().any(of_its_own)
         && a.labels == b.labels
         && (Arc::ptr_eq(&a.spec, &b.spec) || a.spec == b.spec)
 }

@@ -21,6 +21,8 @@ pub enum Rule {
     Room,
     /// A claim that the API would refuse.
     Claim,
+    /// The simulator's scheduler takes a pod on a node that refuses it, or the other way round.
+    Simulated,
     /// A pool grows beyond its limits, or a reservation is drawn on more often than it has instances.
     Limit,
 }

@@ -21,6 +21,7 @@ use plimsoll_judge::mutation::Mutation;
 use plimsoll_judge::planned::planned;
 use plimsoll_judge::run::{OpenRules, Tally, examine, of_case, smallest};
 use plimsoll_judge::scheduler::{Minor, Scheduler};
+use plimsoll_judge::simulated::compare;
 use plimsoll_judge::verdict::Binding;
 
 /// Clusters of a full run.
@@ -132,7 +133,8 @@ fn tell(case: &Case, defect: &Defect, scheduler: &mut Scheduler) -> Result<()> {
 
 /// What is wrong with a small case and how it is planned, as comments above it.
 fn remarks(small: &Case, scheduler: &mut Scheduler) -> Result<String> {
-    let judgement = of_case(small, Mutation::None, scheduler, Binding::Tried)?;
+    let mut judgement = of_case(small, Mutation::None, scheduler, Binding::Tried)?;
+    judgement.defects.extend(compare(small, scheduler)?.defects);
     let mut text: String = judgement
         .defects
         .iter()

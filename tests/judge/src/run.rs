@@ -10,6 +10,8 @@ use crate::mutation::Mutation;
 use crate::planned::planned;
 use crate::scheduler::{Scheduler, SchedulerError};
 use crate::shrink::shrink;
+use crate::simulated::{self, Pairs, compare};
+use crate::stir::stirred;
 use crate::verdict::{Binding, Judgement, judge};
 
 /// One cluster of so many is let loose on the scheduler.
@@ -55,6 +57,8 @@ pub struct Tally {
     pub not_judged: usize,
     /// Pods let loose without nominations, and those of them that bound.
     pub unnominated: (usize, usize),
+    /// Pairs of pods and nodes on which the simulator's scheduler was compared.
+    pub simulated: Pairs,
     /// Clusters by feature and by pair of features.
     pub met: Met,
     /// Numbers of waiting pods, of pools and of offerings of each cluster.
@@ -71,6 +75,7 @@ impl Tally {
         self.not_judged += judgement.not_judged.len();
         self.unnominated.0 += judgement.unnominated.0;
         self.unnominated.1 += judgement.unnominated.1;
+        self.simulated.count(&judgement.simulated);
         self.met.count(case.features);
         let waiting = case
             .of_kind("Pod")
@@ -111,6 +116,16 @@ impl fmt::Display for Tally {
         )?;
         let (loose, bound) = self.unnominated;
         writeln!(f, "without nominations {bound} of {loose} pods bind")?;
+        let Pairs {
+            compared, taken, ..
+        } = self.simulated;
+        writeln!(
+            f,
+            "{compared} pairs of a pod and a node compared with the simulator's scheduler, {taken} of them taken"
+        )?;
+        for (rule, times) in &self.simulated.not_played {
+            writeln!(f, "{times:7}  pairs not judged: {rule:?}")?;
+        }
         for feature in Features::all().iter() {
             writeln!(f, "{:7}  {feature}", self.met.both(feature, feature))?;
         }
@@ -139,6 +154,13 @@ pub fn examine(
         Binding::Left
     };
     let mut judgement = of_case(&case, mutation, scheduler, binding)?;
+    if mutation == Mutation::None {
+        for seen in [&case, &stirred(&case)] {
+            let mut pairs = compare(seen, scheduler)?;
+            judgement.defects.append(&mut pairs.defects);
+            judgement.simulated.count(&pairs);
+        }
+    }
     if open == OpenRules::Counted {
         let is_open = |defect: &mut Defect| OPEN.iter().any(|(rule, _)| defect.rule == *rule);
         judgement.open = judgement.defects.extract_if(.., is_open).count();
@@ -164,6 +186,9 @@ pub fn of_case(
 
 /// A smaller case whose plan breaks the same rule.
 pub fn smallest(case: &Case, rule: Rule, scheduler: &mut Scheduler) -> Case {
+    if rule == Rule::Simulated {
+        return simulated::smallest(case, scheduler);
+    }
     let binding = if rule == Rule::Binding {
         Binding::Tried
     } else {

@@ -10,6 +10,24 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+/// Kinds that the scheduler is handed; others are none of its business.
+pub(crate) const SCHEDULED: [&str; 14] = [
+    "Pod",
+    "Node",
+    "Namespace",
+    "Service",
+    "ReplicaSet",
+    "StatefulSet",
+    "DaemonSet",
+    "PersistentVolume",
+    "PersistentVolumeClaim",
+    "StorageClass",
+    "CSINode",
+    "CSIDriver",
+    "CSIStorageCapacity",
+    "VolumeAttachment",
+];
+
 /// A minor of Kubernetes whose scheduler can be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Minor {

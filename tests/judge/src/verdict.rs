@@ -12,25 +12,10 @@ use crate::count::{Ledger, with_default_requests};
 use crate::defect::{Defect, Rule};
 use crate::market::{self, Purchase};
 use crate::planned::{Place, Planned, PlannedNode};
-use crate::scheduler::{Fresh, Scheduler, SchedulerError, Verdict};
+use crate::scheduler::{Fresh, SCHEDULED, Scheduler, SchedulerError, Verdict};
+use crate::simulated::Pairs;
 use crate::zone_rules::decide_zone;
 
-/// Kinds that the scheduler is handed; others are none of its business.
-const SCHEDULED: [&str; 13] = [
-    "Pod",
-    "Node",
-    "Namespace",
-    "Service",
-    "ReplicaSet",
-    "StatefulSet",
-    "DaemonSet",
-    "PersistentVolume",
-    "PersistentVolumeClaim",
-    "StorageClass",
-    "CSINode",
-    "CSIDriver",
-    "CSIStorageCapacity",
-];
 /// Orders in which the scheduler is let loose on a plan.
 const ORDERS: usize = 20;
 
@@ -52,6 +37,8 @@ pub struct Judgement {
     pub refusals: usize,
     /// Pods that were to bind without nominations, and those that did; both zero where it was not tried.
     pub unnominated: (usize, usize),
+    /// Pairs on which the simulator's scheduler was compared.
+    pub simulated: Pairs,
 }
 
 /// A choice to let the scheduler bind the pods as well, which takes as long as everything else together.

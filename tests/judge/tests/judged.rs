@@ -1,4 +1,5 @@
-//! Plans of random clusters before the scheduler of each minor, and rules taken out of the planner, which the judge must notice.
+//! Plans of random clusters before the scheduler of each minor, with the simulator's own scheduler beside it, and rules taken out of the
+//! planner, which the judge must notice.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
@@ -48,6 +49,11 @@ fn judged(test: &str, minor: Minor, clusters: u64) {
     }
     let [pods, pools, offerings] = tally.medians();
     assert!(pods >= 30 && pools >= 3 && offerings >= 20, "{tally}");
+    let pairs = &tally.simulated;
+    assert!(
+        pairs.compared > tally.clusters * 50 && pairs.taken > pairs.compared / 20,
+        "{tally}"
+    );
     assert!(defects.is_empty(), "{tally}{}", defects.join("\n"));
 }
 

@@ -10,16 +10,28 @@ use crate::api::Api;
 
 /// The first rule that refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Refused {
+pub enum Refused {
+    /// A taint that the pod does not tolerate.
     Taint,
+    /// Too little room, or too many pods.
     Room,
+    /// A port of the host that is taken.
     Port,
+    /// Node selector or required node affinity.
     Labels,
+    /// A hard spread constraint.
+    Spread,
+    /// Required affinity to other pods.
+    Affinity,
+    /// Required anti-affinity, of the pod or of one that is there.
+    AntiAffinity,
+    /// Volumes: unusable, out of reach, or more than the node attaches.
+    Volumes,
 }
 
 /// Taints, room and ports.
 pub(crate) fn fits(pod: &Pod, node: &Node, api: &Api) -> Result<(), Refused> {
-    if node.taints.iter().any(|taint| keeps_out(taint, &pod.spec)) {
+    if !tolerates(&pod.spec, node) {
         return Err(Refused::Taint);
     }
     if !has_room(pod, node, api) {
@@ -43,6 +55,11 @@ pub(crate) fn fits(pod: &Pod, node: &Node, api: &Api) -> Result<(), Refused> {
         }
     }
     Ok(())
+}
+
+/// `true` if no taint of a node keeps a pod out.
+pub(crate) fn tolerates(spec: &PodSpec, node: &Node) -> bool {
+    !node.taints.iter().any(|taint| keeps_out(taint, spec))
 }
 
 fn keeps_out(taint: &Taint, spec: &PodSpec) -> bool {

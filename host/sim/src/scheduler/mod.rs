@@ -9,8 +9,12 @@
 //! ago can only succeed on the nodes that changed since, unless rules between pods are involved.
 
 mod filter;
+mod fits;
 mod score;
+#[cfg(test)]
+mod tests;
 mod topology;
+mod volumes;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,8 +25,11 @@ use plimsoll_core::requirement::Requirements;
 
 use crate::api::Api;
 use crate::random::Random;
+pub use filter::Refused;
 pub(crate) use filter::daemon_fits;
+pub use fits::{Answer, Fit, NotPlayed, fits};
 use topology::Topology;
+use volumes::VolumeRules;
 
 /// Queue of pods to be tried, and the state of nodes.
 #[derive(Clone, Debug, Default)]
@@ -54,10 +61,20 @@ pub(crate) enum Scope {
     Among(Arc<[NodeName]>),
 }
 
+/// Rules of a pod that go by more than one node, as they stand at one attempt.
+#[derive(Clone, Debug)]
+struct Rules {
+    topology: Topology,
+    volumes: VolumeRules,
+}
+
 /// `true` if a pod's fate on a node hangs on that node alone.
-fn is_alone(pod: &Pod) -> bool {
+fn is_alone(pod: &Pod, api: &Api) -> bool {
     let spec = &pod.spec;
-    spec.spread.is_empty() && spec.affinity.is_empty() && spec.anti_affinity.is_empty()
+    spec.spread.is_empty()
+        && spec.affinity.is_empty()
+        && spec.anti_affinity.is_empty()
+        && !volumes::waits_for_others(pod, api)
 }
 
 impl Scheduler {
@@ -131,7 +148,7 @@ impl Scheduler {
             if !any_left && changed.is_empty() {
                 return None;
             }
-            if !is_alone(pod) {
+            if !is_alone(pod, api) {
                 return Some(Scope::Everywhere);
             }
             let nodes = changed.iter().filter_map(|name| api.nodes.get(name));
@@ -155,10 +172,10 @@ impl Scheduler {
         honours: bool,
         random: Random,
     ) -> Attempt {
-        let topology = Topology::of(pod, api, |node| self.labels_of(node, api));
+        let rules = self.rules_of(pod, api);
         if honours
             && let Some(node) = pod.nominated.as_ref().and_then(|name| api.nodes.get(name))
-            && self.is_feasible(pod, node, api, &topology)
+            && self.admits(pod, node, api, &rules).is_ok()
         {
             return Attempt::Bind(node.name.clone());
         }
@@ -169,18 +186,32 @@ impl Scheduler {
                 .filter_map(|name| api.nodes.get(name))
                 .collect(),
         };
-        candidates.retain(|node| self.is_feasible(pod, node, api, &topology));
+        candidates.retain(|node| self.admits(pod, node, api, &rules).is_ok());
         match score::best(pod, &candidates, api, random) {
             Some(node) => Attempt::Bind(node.clone()),
             None => Attempt::Fail,
         }
     }
 
-    fn is_feasible(&mut self, pod: &Pod, node: &Node, api: &Api, topology: &Topology) -> bool {
-        filter::fits(pod, node, api).is_ok()
-            && (!filter::asks_for_labels(pod)
-                || filter::labels_fit(pod, &self.labels_of(node, api)).is_ok())
-            && topology.allows(node)
+    fn rules_of(&mut self, pod: &Pod, api: &Api) -> Rules {
+        Rules {
+            topology: Topology::of(pod, api, |node| self.labels_of(node, api)),
+            volumes: VolumeRules::of(pod, api),
+        }
+    }
+
+    /// Whether a node takes a pod at this moment.
+    fn admits(&mut self, pod: &Pod, node: &Node, api: &Api, rules: &Rules) -> Result<(), Refused> {
+        filter::fits(pod, node, api)?;
+        if filter::asks_for_labels(pod) {
+            filter::labels_fit(pod, &self.labels_of(node, api))?;
+        }
+        rules.topology.allows(node)?;
+        if rules.volumes.is_empty() {
+            return Ok(());
+        }
+        let labels = self.labels_of(node, api);
+        rules.volumes.allow(node, &labels, api)
     }
 
     fn labels_of(&mut self, node: &Node, api: &Api) -> Arc<Requirements> {
