@@ -1,8 +1,8 @@
 //! The scheduler's word on every waiting pod and every node that is there, for those who hold it against the real one.
 
 use plimsoll_core::ids::{NodeName, ObjectName};
-use plimsoll_core::labels;
-use plimsoll_core::model::{BindingMode, Node, Object, Pod};
+use plimsoll_core::labels::{self, Labels};
+use plimsoll_core::model::{BindingMode, LabelSelector, NamespaceScope, Node, Object, Pod};
 use plimsoll_core::snapshot::Objects;
 
 use super::volumes::{claims_of, class_of};
@@ -51,13 +51,16 @@ pub enum NotPlayed {
     DriverMustRun,
     /// Rules of other pods that are nominated to the node; room is kept for them, and nothing else.
     Nominated,
+    /// Selectors of namespaces that do no more than exclude labels, in terms of the pod itself: to the scheduler of Kubernetes 1.36
+    /// they select every namespace, since it holds them against no labels at all. Here they mean what they say.
+    ExcludedNamespaces,
     /// A node without a label of its host name, as people write it, is taken for one that has its own name there.
     HostName,
 }
 
 impl NotPlayed {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Problem,
         Self::DynamicResources,
         Self::Features,
@@ -65,6 +68,7 @@ impl NotPlayed {
         Self::MadeBeforehand,
         Self::DriverMustRun,
         Self::Nominated,
+        Self::ExcludedNamespaces,
         Self::HostName,
     ];
 
@@ -94,8 +98,23 @@ impl NotPlayed {
             Self::Nominated => api
                 .nominated_to(&node.name)
                 .any(|other| other.name != pod.name),
+            Self::ExcludedNamespaces => {
+                let spec = &pod.spec;
+                let mut terms = spec.affinity.iter().chain(&spec.anti_affinity);
+                terms.any(|term| only_excludes(&term.namespaces))
+            }
             Self::HostName => node.label(labels::HOSTNAME).is_none(),
         }
+    }
+}
+
+/// `true` if a selector of namespaces has conditions, and a namespace without labels meets them.
+fn only_excludes(scope: &NamespaceScope) -> bool {
+    match scope {
+        NamespaceScope::Named { selector, .. } => {
+            *selector != LabelSelector::All(Vec::new()) && selector.matches(&Labels::new())
+        }
+        NamespaceScope::Own => false,
     }
 }
 

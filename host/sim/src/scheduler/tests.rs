@@ -6,16 +6,16 @@ use std::sync::Arc;
 use plimsoll_core::ids::{NodeName, ObjectName, Uid};
 use plimsoll_core::labels::{HOSTNAME, LabelKey, Labels, ZONE};
 use plimsoll_core::model::{
-    AffinityTerm, BindingMode, CsiNode, Effect, LabelSelector, Namespace, NamespaceScope, Node,
-    NodeConditions, NodeInclusion, PersistentVolume, Pod, PodPhase, PodSpec, PodVolume, Readiness,
-    SpreadConstraint, StorageClass, Taint, VolumeAttachment, VolumeClaim, VolumeKind, Volumes,
-    WhenUnsatisfiable,
+    AffinityTerm, BindingMode, CsiNode, Effect, LabelExpression, LabelSelector, Namespace,
+    NamespaceScope, Node, NodeConditions, NodeInclusion, PersistentVolume, Pod, PodPhase, PodSpec,
+    PodVolume, Readiness, SelectorOperator, SpreadConstraint, StorageClass, Taint,
+    VolumeAttachment, VolumeClaim, VolumeKind, Volumes, WhenUnsatisfiable,
 };
 use plimsoll_core::resources::Resources;
 use plimsoll_core::snapshot::Objects;
 use plimsoll_core::time::Timestamp;
 
-use super::fits;
+use super::{Answer, NotPlayed, fits};
 
 const DRIVER: &str = "disk.example.com";
 
@@ -116,7 +116,7 @@ fn takers(nodes: Vec<Node>, pods: Vec<Pod>) -> Vec<String> {
 fn takers_among(objects: &Objects) -> Vec<String> {
     let taken = fits(objects).into_iter();
     taken
-        .filter(|fit| fit.answer == super::Answer::Taken)
+        .filter(|fit| fit.answer == Answer::Taken)
         .map(|fit| fit.node.to_string())
         .collect()
 }
@@ -372,4 +372,39 @@ fn a_claim_of_one_pod_at_a_time_is_had_until_that_pod_is_gone() {
     assert_eq!(takers_among(&objects), [""; 0]);
     objects.pods.remove(0);
     assert_eq!(takers_among(&objects), ["n1"]);
+}
+
+#[test]
+fn what_is_not_played_is_told_and_not_answered() {
+    let mut asked = term(ZONE, selector(&[("app", "web")]));
+    asked.namespaces = NamespaceScope::Named {
+        names: Vec::new(),
+        selector: LabelSelector::all(vec![LabelExpression {
+            key: Arc::from("team"),
+            operator: SelectorOperator::NotIn,
+            values: vec![Arc::from("red")],
+        }]),
+    };
+    let excludes = PodSpec {
+        anti_affinity: vec![asked],
+        ..PodSpec::default()
+    };
+    let devices = PodSpec {
+        dynamic_resources: true,
+        ..PodSpec::default()
+    };
+    let cases = [
+        (pod("new", "api", excludes), NotPlayed::ExcludedNamespaces),
+        (pod("new", "api", devices), NotPlayed::DynamicResources),
+        (using("new", "nowhere"), NotPlayed::MissingClaim),
+    ];
+    for (waits, rule) in cases {
+        let objects = Objects {
+            nodes: vec![Arc::new(node("n1", "a"))],
+            pods: vec![Arc::new(waits)],
+            ..Objects::default()
+        };
+        let answers: Vec<Answer> = fits(&objects).iter().map(|fit| fit.answer).collect();
+        assert_eq!(answers, [Answer::NotPlayed(rule)]);
+    }
 }
