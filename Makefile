@@ -7,7 +7,7 @@ SHELL := bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo picture test check bench bench-trace bench-peers bench-live bench-rest bench-aws bench-interruption bench-buckets conformance fuzz judge lab lab-aws javascript fmt guests generated attach-limits columns definitions class-hashes record toolchain components
+.PHONY: help demo picture test check bench bench-trace bench-lasting bench-peers bench-live bench-rest bench-aws bench-interruption bench-buckets conformance fuzz judge lab lab-aws javascript fmt guests generated attach-limits columns definitions class-hashes record toolchain components
 
 CARGO ?= cargo
 # From nothing a build is quicker when it keeps nothing for the next one.
@@ -109,6 +109,11 @@ judge: toolchain ## plans of COUNT random clusters (20,000) from SEED on before 
 bench-trace: toolchain ## the whole published trace under three policies, with the time of each; PLIMSOLL_DATA names its folder
 	@test -n "$${PLIMSOLL_DATA:-}" || { echo "error: PLIMSOLL_DATA does not name the folder of the published lists" >&2; exit 2; }
 	$(plimsoll) simulate "$$PLIMSOLL_DATA/traces/openb_pod_list_default.csv" --compare rank=spot-diversified --compare compatible --timings
+
+# Days of many clusters: hours on two processors. FAMILIES and SEEDS choose fewer.
+bench-lasting: toolchain ## the bill of days and months, ours beside the incumbent's rules: clusters of seven families, five of each, and the published trace from fifteen days on; FAMILIES names some, SEEDS is how many of each; PLIMSOLL_DATA names the folder of the trace
+	$(CARGO) build --locked --quiet -p plimsoll --no-default-features
+	python3 tests/lasting/lasting.py "$(built)/plimsoll" $(if $(FAMILIES),--families $(FAMILIES)) $(if $(SEEDS),--seeds $(SEEDS))
 
 lab: toolchain ## a real control plane with fake nodes, on loopback, served by plimsoll, until standard input closes
 	$(CARGO) build --locked --bin plimsoll --bin plimsoll-lab

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""The bill of days and months: families of clusters, and the published trace from several days on, by our default and by the incumbent's
+rules, side by side.
+
+PROGRAM is the command line's program. PLIMSOLL_DATA names the folder of the published lists; without it the trace is left out, which is
+said. What the incumbent's rules come to is played once, kept in compatible.tsv beside this script, and may not move: --again plays them
+once more, and a bill that differs by more than a hundredth fails the run.
+"""
+
+import argparse
+import json
+import math
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+# The checkout stays as it is.
+sys.dont_write_bytecode = True
+import families  # noqa: E402
+
+KEPT = Path(__file__).with_name("compatible.tsv")
+COLUMNS = ("dollars", "bound", "evicted", "p50", "launches")
+SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1, "ms": 0.001}
+# How far a bill by the incumbent's rules may move.
+FROZEN = 0.01
+
+
+def seconds(text):
+    """Seconds of a duration as the program writes it, such as 1m32.5s."""
+    return sum(float(number) * SECONDS[unit] for number, unit in re.findall(r"([0-9.]+)(ms|[dhms])", text))
+
+
+def figures(run):
+    """What is compared of the document of a run."""
+    return {"dollars": run["cost"]["dollars"], "bound": run["cost"].get("lpBoundDollars", 0), "evicted": run["pods"]["evicted"],
+            "p50": seconds(run["pending"]["p50"]), "launches": run["nodes"]["launches"]}
+
+
+def simulated(program, family, seed, policy, settings):
+    """Figures of one run."""
+    if family == "trace":
+        recording = families.trace(os.environ["PLIMSOLL_DATA"], seed, settings)
+    else:
+        recording = families.drawn(family, seed, settings)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "recording.json"
+        path.write_text(json.dumps(recording), encoding="utf-8")
+        command = [program, "simulate", str(path), "--policy", policy, "--threads", "1", "-o", "json"]
+        ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if ended.returncode != 0:
+        raise RuntimeError(f"{family} {seed}: {ended.stderr}")
+    return figures(json.loads(ended.stdout)["runs"][0])
+
+
+def kept():
+    """Figures by the incumbent's rules, by family and seed."""
+    lines = KEPT.read_text(encoding="utf-8").splitlines() if KEPT.exists() else []
+    rows = (line.split("\t") for line in lines if not line.startswith("#"))
+    return {(family, int(seed)): dict(zip(COLUMNS, map(float, values))) for family, seed, *values in rows}
+
+
+def keep(rows):
+    lines = ["# Runs by the incumbent's rules, played by lasting.py where they were not yet here.", "\t".join(["# family", "seed", *COLUMNS])]
+    for (family, seed), row in sorted(rows.items()):
+        lines.append("\t".join([family, str(seed), *(f"{row[column]:.12g}" for column in COLUMNS)]))
+    KEPT.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def line(name, ours, theirs):
+    cells = f"{name:<14}{ours['dollars']:12.2f}{theirs['dollars']:12.2f}{ours['dollars'] / theirs['dollars']:9.4f}"
+    for row in ours, theirs:
+        cells += f"{row['dollars'] / row['bound']:9.3f}" if row["bound"] else f"{'-':>9}"
+    return cells + "".join(f"{row[column]:9.{digits}f}" for column, digits in (("evicted", 0), ("p50", 1)) for row in (ours, theirs))
+
+
+def summary(pairs):
+    """A family in one line, and its median."""
+    ratios = sorted(ours["dollars"] / theirs["dollars"] for ours, theirs in pairs)
+    evicted = sum(ours["evicted"] for ours, _ in pairs) / max(1, sum(theirs["evicted"] for _, theirs in pairs))
+    median = statistics.median(ratios)
+    below = sum(ratio < 1 for ratio in ratios)
+    return f"median {median:.4f}, {ratios[0]:.4f} to {ratios[-1]:.4f}, {below} of {len(ratios)} below 1; evictions {evicted:.2f} x", median
+
+
+def moved(pool, program, work, theirs):
+    """Plays the incumbent's rules once more; how many bills are not what they were."""
+    count = 0
+    for (family, seed), row in zip(work, pool.map(lambda one: simulated(program, *one, "compatible", None), work)):
+        was = theirs[family, seed]["dollars"]
+        if abs(row["dollars"] / was - 1) > FROZEN:
+            count += 1
+            print(f"error: {family} {seed} by the incumbent's rules: {row['dollars']:.2f} dollars; expected {was:.2f}, within a hundredth", flush=True)
+    return count
+
+
+def asked():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", metavar="PROGRAM")
+    every = ["trace", *families.FAMILIES]
+    parser.add_argument("--families", nargs="+", choices=every, default=every, metavar="NAME", help=", ".join(every) + "; all by default")
+    parser.add_argument("--seeds", type=int, default=5, help="clusters of each family (5); the trace has its own days")
+    parser.add_argument("--settings", type=json.loads, metavar="JSON", help="settings of a snapshot for our runs alone, to try a change")
+    parser.add_argument("--runs", type=int, default=os.cpu_count(), help="runs at a time (one a processor)")
+    parser.add_argument("--again", action="store_true", help="plays the incumbent's rules once more")
+    return parser.parse_args()
+
+
+def main():
+    options = asked()
+    chosen = list(options.families)
+    if "trace" in chosen and not os.environ.get("PLIMSOLL_DATA"):
+        print("the trace is left out: PLIMSOLL_DATA does not name the folder of the published lists")
+        chosen.remove("trace")
+    seeds = range(1, options.seeds + 1)
+    work = [(family, seed) for family in chosen for seed in (families.FIRST_DAYS if family == "trace" else seeds)]
+    theirs, by_family = kept(), {}
+    with ThreadPoolExecutor(options.runs) as pool:
+        missing = [one for one in work if one not in theirs]
+        for one, row in zip(missing, pool.map(lambda one: simulated(options.program, *one, "compatible", None), missing)):
+            theirs[one] = row
+            keep(theirs)
+        if options.again and moved(pool, options.program, work, theirs):
+            return 1
+        heads = ("ours $", "theirs $", "ratio", "/ bound", "/ bound", "evicted", "theirs", "p50 s", "theirs")
+        print(f"{'':<14}" + "".join(f"{head:>{12 if at < 2 else 9}}" for at, head in enumerate(heads)), flush=True)
+        for (family, seed), row in zip(work, pool.map(lambda one: simulated(options.program, *one, "rank=list-price", options.settings), work)):
+            print(line(f"{family} {seed}", row, theirs[family, seed]), flush=True)
+            by_family.setdefault(family, []).append((row, theirs[family, seed]))
+    print()
+    medians = []
+    for family, pairs in by_family.items():
+        text, median = summary(pairs)
+        medians.append(median)
+        print(f"{family:<14}{text}")
+    print(f"geometric mean of the medians {math.exp(statistics.fmean(map(math.log, medians))):.4f}" if medians else "nothing was played")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
