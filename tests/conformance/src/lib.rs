@@ -34,7 +34,7 @@ use watch::PATIENCE;
 /// Three labs at a time: each is five programs and a controller on the same few cores, which mostly wait.
 static PLACES: Semaphore = Semaphore::const_new(3);
 
-/// A lab with our definitions that no controller serves.
+/// A lab that no controller serves.
 pub struct Stage {
     client: Client,
     _lab: Lab,
@@ -70,10 +70,19 @@ impl Course {
 impl Stage {
     /// Starts a lab whose nodes boot within a span, and makes these objects in it.
     pub async fn start(boot: RangeInclusive<Duration>, objects: &[Value]) -> Result<Self> {
+        Self::start_with(crd::definitions(crd::Provider::Kwok), boot, objects).await
+    }
+
+    /// The same with these definitions of custom resources.
+    pub async fn start_with(
+        definitions: Vec<Value>,
+        boot: RangeInclusive<Duration>,
+        objects: &[Value],
+    ) -> Result<Self> {
         let place = PLACES.acquire().await?;
         let (node_boot, node_boot_most) = boot.into_inner();
         let lab = Lab::start(Options {
-            definitions: crd::definitions(crd::Provider::Kwok),
+            definitions,
             node_boot,
             node_boot_most,
             ..Options::default()

@@ -26,7 +26,7 @@ fn show_pod(pod: &Pod) -> String {
 }
 
 /// Waits until there are this many pods, each bound, and gives the node of each.
-async fn bound(served: &Served, count: usize) -> Result<BTreeMap<String, String>> {
+pub(super) async fn bound(served: &Served, count: usize) -> Result<BTreeMap<String, String>> {
     let pods: Api<Pod> = Api::namespaced(served.client(), "default");
     let what = format!("{count} pods, all bound");
     let all = |pods: &BTreeMap<String, Pod>| {
@@ -54,7 +54,7 @@ fn is_bound_to(line: &Line, name: &str, node: &str) -> bool {
 }
 
 /// `true` if a line is a plan that buys nothing for so many pods.
-fn leaves_waiting(pods: usize) -> impl Fn(&Line) -> bool {
+pub(super) fn leaves_waiting(pods: usize) -> impl Fn(&Line) -> bool {
     move |line| match line {
         Line::Input(_, input) => match input.as_ref() {
             Input::Solved(_, plan) => plan.claims.is_empty() && plan.unplaced.len() == pods,

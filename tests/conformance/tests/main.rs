@@ -3,5 +3,6 @@
 mod fidelity;
 mod forecast;
 mod live;
+mod newer;
 mod scaled;
 mod writes;
