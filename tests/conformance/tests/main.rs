@@ -4,5 +4,6 @@ mod fidelity;
 mod forecast;
 mod live;
 mod newer;
+mod ports;
 mod scaled;
 mod writes;
