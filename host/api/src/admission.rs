@@ -1,8 +1,9 @@
 //! Additions of admission to a pod that is made of a template: the overhead, node selector and tolerations of its RuntimeClass, the
 //! requests and limits that LimitRanges of its namespace give to containers, and the number that its PriorityClass stands for.
 //!
-//! A template has none of these, its pods have all of them (API server v1.36.3). Files give templates without pods, so what
-//! their pods will be is worked out here, on the objects as they are written.
+//! A template has none of these, its pods have all of them (API server v1.36.3). What the pods of a template that has none yet will
+//! be is worked out here, on the objects as they are written. Files may hold any of these objects; a running controller follows
+//! LimitRanges alone ([`Admission::reads`]).
 
 use std::collections::BTreeMap;
 
@@ -55,6 +56,11 @@ impl Admission {
             _ => return false,
         }
         true
+    }
+
+    /// `true` if admission reads objects of a kind.
+    pub fn reads(kind: Kind) -> bool {
+        kind == Kind::LimitRange
     }
 
     /// `true` if objects of a kind are templates whose pods admission completes.

@@ -7,7 +7,7 @@ use plimsoll_core::model::{self, VolumePart};
 use serde_json::Value;
 
 use crate::convert::{
-    buffer, claim, csi, device_class, node, overlay, pod, pool, storage, workload,
+    buffer, claim, csi, device_class, limit_range, node, overlay, pod, pool, storage, workload,
 };
 use crate::read::{ReadError, Reading};
 
@@ -73,7 +73,8 @@ macro_rules! kinds {
     };
 }
 
-// Each kind's group, version, name, plural and scope, and how it is read: whole, or as part of what is known of volumes.
+// Each kind's group, version, name, plural and scope, and how it is read: whole, as part of what is known of volumes, or as
+// defaults that admission gives to pods.
 kinds! {
     /// `v1 Pod`.
     Pod: "", "v1", "Pod", "pods", Namespaced, whole pod::pod;
@@ -89,6 +90,8 @@ kinds! {
     PersistentVolumeClaim: "", "v1", "PersistentVolumeClaim", "persistentvolumeclaims", Namespaced, part storage::volume_claim;
     /// `v1 PersistentVolume`.
     PersistentVolume: "", "v1", "PersistentVolume", "persistentvolumes", ClusterWide, part storage::persistent_volume;
+    /// `v1 LimitRange`.
+    LimitRange: "", "v1", "LimitRange", "limitranges", Namespaced, defaults limit_range::limit_range;
     /// `v1 PodTemplate`.
     PodTemplate: "", "v1", "PodTemplate", "podtemplates", Namespaced, whole buffer::pod_template;
     /// `apps/v1 DaemonSet`.
@@ -200,6 +203,8 @@ pub enum Object {
     Whole(model::Object),
     /// A part of what is known of volumes, which the state takes all at once.
     Part(VolumePart),
+    /// Defaults that admission gives to pods, trimmed to what [`crate::Admission`] reads.
+    Defaults(Arc<Value>),
 }
 
 impl Object {
@@ -231,6 +236,7 @@ impl Object {
                 VolumePart::Driver(name, driver) => csi::csi_driver_to_value(name, *driver),
                 VolumePart::Capacity(name, room) => csi::storage_capacity_to_value(name, room),
             },
+            Self::Defaults(value) => value.as_ref().clone(),
         }
     }
 }

@@ -70,6 +70,16 @@ impl Reading<'_> {
         Ok((key, Object::Part(part)))
     }
 
+    /// Defaults that admission gives to pods.
+    pub(crate) fn defaults<W: DeserializeOwned>(
+        self,
+        convert: Convert<W, Value>,
+        metadata: fn(&W) -> &ObjectMeta,
+    ) -> Result<(ObjectKey, Object), ReadError> {
+        let (key, defaults) = self.converted(convert, metadata)?;
+        Ok((key, Object::Defaults(Arc::new(defaults))))
+    }
+
     fn converted<W: DeserializeOwned, T>(
         self,
         convert: Convert<W, T>,

@@ -204,6 +204,9 @@ fn applied(object: Object) -> Result<model::Object> {
         Object::Part(_) => bail!(
             "a simulation cannot play a change of volumes; expected them in the snapshot that it begins with"
         ),
+        Object::Defaults(_) => bail!(
+            "a simulation cannot play a change of a LimitRange; expected it in the snapshot that it begins with"
+        ),
     };
     bail!(
         "a simulation cannot play the appearance of {machine}; expected it in the snapshot that it begins with"

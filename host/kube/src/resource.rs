@@ -159,6 +159,11 @@ pub(crate) fn to_object(
     object: DynamicObject,
     interner: &mut Interner,
 ) -> Result<Object, ReadError> {
+    plimsoll_api::read_tolerant(kind, &to_value(object), interner).map(|(_, object)| object)
+}
+
+/// An object as the API server writes it.
+pub(crate) fn to_value(object: DynamicObject) -> Value {
     let (mut metadata, mut value) = (object.metadata, object.data);
     // Who wrote which field is a good part of what a pod says, and nobody reads it here.
     metadata.managed_fields = None;
@@ -170,7 +175,7 @@ pub(crate) fn to_object(
         let metadata = serde_json::to_value(metadata).unwrap_or_default();
         fields.insert("metadata".to_owned(), metadata);
     }
-    plimsoll_api::read_tolerant(kind, &value, interner).map(|(_, object)| object)
+    value
 }
 
 #[cfg(test)]

@@ -399,6 +399,8 @@ impl Gatherer {
     fn keep(&mut self, object: Object) {
         match object {
             Object::Part(part) => self.volumes.put(part),
+            // Admission has taken these before they are read.
+            Object::Defaults(_) => {}
             Object::Whole(object) => {
                 let instants = instants(&object).into_iter().flatten();
                 self.newest = instants.fold(self.newest, Ord::max);

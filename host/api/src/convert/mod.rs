@@ -13,6 +13,7 @@ pub(crate) mod csi;
 mod daemon;
 pub(crate) mod device_class;
 mod label;
+pub(crate) mod limit_range;
 mod metadata;
 pub(crate) mod node;
 pub(crate) mod overlay;

@@ -164,7 +164,7 @@ fn answer(kind: Kind, object: DynamicObject) -> Result<Answer, Failure> {
     let read = read.map_err(|error| Failure::Answer(format!("{kind} {error}")))?;
     Ok(match read {
         Object::Whole(known) => Answer::Object(known, version),
-        Object::Part(_) => Answer::Nothing,
+        Object::Part(_) | Object::Defaults(_) => Answer::Nothing,
     })
 }
 

@@ -5,7 +5,8 @@
 //!   understood is taken in without that part, and told of as well.
 //! - How far each kind has come is known by version; what the server has that was not told yet is found by comparison ([`Index::lacks`]).
 //! - Volumes, their claims and classes are one object to the engine and are handed in together, by [`Index::flush`]. So are
-//!   daemon sets, which their pods change. Neither is handed in while one of its kinds is being listed.
+//!   daemon sets, which their pods change, and templates whose defaults have changed. None is handed in while one of its kinds is
+//!   being listed.
 //! - [`Input::Synced`] comes once, when every kind has been listed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 use kube::ResourceExt;
 use kube::core::DynamicObject;
-use plimsoll_api::{Interner, Kind, Object, ReadError, ResizeRule};
+use plimsoll_api::{Admission, Interner, Kind, Object, ReadError, ResizeRule, read_tolerant};
 use plimsoll_core::engine::Input;
 use plimsoll_core::ids::{ObjectName, Uid};
 use plimsoll_core::model;
@@ -21,8 +22,9 @@ use plimsoll_core::model::{Pod, Version, Volumes};
 use plimsoll_core::time::Timestamp;
 
 use super::daemons::Daemons;
+use super::templates::Templates;
 use super::{Change, Event, Read};
-use crate::resource::{to_object, version};
+use crate::resource::{to_value, version};
 
 /// Kinds that daemon sets are made of.
 const DAEMONS: [Kind; 2] = [Kind::DaemonSet, Kind::Pod];
@@ -47,6 +49,7 @@ pub struct Index {
     unlisted: BTreeSet<Kind>,
     synced: bool,
     pod_names: HashMap<Uid, ObjectName>,
+    templates: Templates,
     daemons: Daemons,
     daemons_changed: BTreeSet<Uid>,
     volumes: Volumes,
@@ -229,12 +232,13 @@ impl Index {
         objects.iter().any(lacks) || known.any(gone)
     }
 
-    /// Inputs that are handed in once for many events: daemon sets, volumes, and that every kind has been listed.
+    /// Inputs that are handed in once for many events: templates, daemon sets, volumes, and that every kind has been listed.
     pub fn flush(&mut self) -> Vec<Input> {
         let mut inputs = Vec::new();
         if !self.unlisted.is_empty() {
             return inputs;
         }
+        self.complete_templates(&mut inputs);
         if !self.is_listing(&DAEMONS) {
             for set in std::mem::take(&mut self.daemons_changed) {
                 if let Some((set, version)) = self.daemons.shown(&set, &mut self.interner) {
@@ -250,6 +254,23 @@ impl Index {
             inputs.push(Input::Synced);
         }
         inputs
+    }
+
+    /// Reads all templates again if the defaults that complete them have changed.
+    fn complete_templates(&mut self, inputs: &mut Vec<Input>) {
+        let mut listings = self.listings.iter();
+        if listings.any(|(kind, own)| Admission::reads(*kind) && own.listed.is_some()) {
+            return;
+        }
+        for (kind, key, version, value) in self.templates.take_changed() {
+            let Ok((_, object)) = read_tolerant(kind, &value, &mut self.interner) else {
+                continue;
+            };
+            let known = self.listing(kind).known.get(&key);
+            if known.is_some_and(|(known, _)| *known != object) {
+                self.keep(kind, key, version, object, inputs);
+            }
+        }
     }
 
     fn is_listing(&self, kinds: &[Kind]) -> bool {
@@ -280,8 +301,10 @@ impl Index {
     fn apply(&mut self, kind: Kind, written: DynamicObject, inputs: &mut Vec<Input>) {
         let (key, version) = (key(&written), version(&written));
         let deleting = deleting(&written);
-        let object = match to_object(kind, written, &mut self.interner) {
-            Ok(object) => object,
+        let mut value = to_value(written);
+        self.templates.complete(kind, &key, version, &mut value);
+        let object = match read_tolerant(kind, &value, &mut self.interner) {
+            Ok((_, object)) => object,
             Err(error) => {
                 let known = self.listing(kind).known.get(&key);
                 let known = known.and_then(|(known, _)| known.as_known(&error, deleting));
@@ -304,9 +327,25 @@ impl Index {
                 self.listing(kind).unreadable.remove(&key);
             }
         }
+        self.keep(kind, key, version, object, inputs);
+    }
+
+    /// Takes in an object that could be read.
+    fn keep(
+        &mut self,
+        kind: Kind,
+        key: Key,
+        version: Version,
+        object: Object,
+        inputs: &mut Vec<Input>,
+    ) {
+        if let Object::Defaults(defaults) = &object {
+            self.templates.apply_defaults(kind, &key, defaults);
+        }
         let listing = self.listing(kind);
         let before = listing.known.insert(key, (object.clone(), version));
         match object {
+            Object::Defaults(_) => {}
             Object::Part(part) => {
                 self.volumes.put(part);
                 self.volumes_changed = true;
@@ -357,10 +396,13 @@ impl Index {
     fn remove(&mut self, kind: Kind, key: &Key, version: Version, inputs: &mut Vec<Input>) {
         let listing = self.listing(kind);
         listing.unreadable.remove(key);
-        let Some((object, _)) = listing.known.remove(key) else {
+        let known = listing.known.remove(key);
+        self.templates.remove(kind, key);
+        let Some((object, _)) = known else {
             return;
         };
         match object {
+            Object::Defaults(_) => {}
             Object::Part(part) => {
                 self.volumes.remove(&part);
                 self.volumes_changed = true;

@@ -8,6 +8,7 @@ mod failure;
 mod follow;
 mod index;
 mod read;
+mod templates;
 
 use kube::Client;
 use kube::core::DynamicObject;

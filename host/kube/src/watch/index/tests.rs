@@ -178,6 +178,69 @@ fn a_daemon_set_is_shown_anew_when_its_newest_pod_says_something_else() {
     assert_eq!(after(Change::Deleted(daemon("c", 3, "200m"))), [150]);
 }
 
+/// Limits of a namespace that give containers this much processor.
+fn limit_range(namespace: &str, cpu: &str) -> Box<DynamicObject> {
+    let limit = json!({"type": "Container", "defaultRequest": {"cpu": cpu}});
+    Box::new(object(json!({
+        "metadata": {"name": "defaults", "namespace": namespace},
+        "spec": {"limits": [limit]},
+    })))
+}
+
+#[test]
+fn a_daemon_set_without_pods_has_the_defaults_of_its_namespace() {
+    let mut index = Index::new(&[Kind::DaemonSet, Kind::Pod, Kind::LimitRange]);
+    let mut set = daemon_set();
+    set.data["spec"]["template"]["spec"]["containers"] = json!([{"name": "c"}]);
+    list(&mut index, Kind::DaemonSet, vec![set]);
+    list(&mut index, Kind::Pod, Vec::new());
+    let limits = ["d", "e"].map(|namespace| *limit_range(namespace, "200m"));
+    list(&mut index, Kind::LimitRange, limits.to_vec());
+    assert_eq!(daemon_sets(&index.flush()), [200]);
+    let mut after = |event| {
+        index.take(event);
+        daemon_sets(&index.flush())
+    };
+    let limited = |namespace, cpu| {
+        (
+            Kind::LimitRange,
+            Change::Applied(limit_range(namespace, cpu)),
+        )
+    };
+    assert_eq!(after(limited("d", "300m")), [300]);
+    assert_eq!(after(limited("e", "400m")), [0; 0], "another namespace");
+    let pod = || daemon("a", 1, "100m");
+    assert_eq!(after((Kind::Pod, Change::Applied(pod()))), [100]);
+    assert_eq!(after(limited("d", "500m")), [100], "its pod counts");
+    assert_eq!(after((Kind::Pod, Change::Deleted(pod()))), [500]);
+    let gone = Change::Deleted(limit_range("d", "500m"));
+    assert_eq!(after((Kind::LimitRange, gone)), [0]);
+}
+
+#[test]
+fn templates_wait_for_a_list_of_defaults_to_end() {
+    let mut index = Index::new(&[Kind::PodTemplate, Kind::LimitRange]);
+    let container = json!({"name": "c"});
+    let template = object(json!({
+        "metadata": {"name": "spare", "namespace": "d", "resourceVersion": "3"},
+        "template": {"spec": {"containers": [container]}},
+    }));
+    list(&mut index, Kind::PodTemplate, vec![template]);
+    list(&mut index, Kind::LimitRange, Vec::new());
+    index.flush();
+    index.take((Kind::LimitRange, Change::ListBegun));
+    let listed = Change::Listed(limit_range("d", "200m"));
+    index.take((Kind::LimitRange, listed));
+    assert_eq!(flushed(&mut index), [""; 0]);
+    index.take((Kind::LimitRange, Change::ListDone(Version(9))));
+    let inputs = index.flush();
+    let [Input::Applied(model::Object::Template(template), Version(3))] = inputs.as_slice() else {
+        unreachable!("a template: {inputs:?}");
+    };
+    let requests = &template.shape.spec.requests;
+    assert_eq!(requests.get(&ResourceName::Cpu), 200);
+}
+
 #[test]
 fn an_object_that_cannot_be_read_leaves_what_was_known() {
     let mut index = Index::new(&KINDS);
