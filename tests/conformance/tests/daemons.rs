@@ -1,4 +1,4 @@
-//! Daemons that have no pod yet: a new node has room for what admission will give to their pods.
+//! DaemonSets without pods: a new node has room for the requests that admission will give their pods.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ async fn a_new_node_has_room_for_a_daemon_with_the_defaults_of_its_namespace() -
     });
     let objects = [class(), pool("general", &sizes), namespace, limits, daemons];
     let served = Served::start(&objects).await?;
-    // Alone it would fit on a node with 4 cores, with the daemon it does not.
+    // Without the daemon the pod fits a node with 4 cores.
     let web = deployment("web", 1, "3300m", "1Gi", &json!({}));
     served.apply(&web).await?;
     let pods = bound(&served, 1).await?;

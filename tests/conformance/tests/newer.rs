@@ -1,5 +1,5 @@
-//! Objects that a newer version wrote. What is not known of a pool is named on it while it serves. A pool or claim that makes no sense
-//! keeps its node, also across a restart: nothing is launched from such a pool, and others go on.
+//! Objects that a newer version wrote. Reasons and fields that are not known are named on the pool, which serves. A pool or claim that is
+//! not understood keeps its node, even across a restart; nothing is launched from such a pool, and other pools go on.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -32,7 +32,7 @@ fn schema<'d>(definitions: &'d mut [Value], kind: Kind, path: &str) -> Result<&'
     part.with_context(|| format!("{kind} has {path}"))
 }
 
-/// Our definitions as a newer release could have them: with one more budget reason, field and operator.
+/// Our definitions as a newer release might install them: with one more budget reason, field and operator.
 fn newer_definitions() -> Result<Vec<Value>> {
     let mut definitions = crd::definitions(crd::Provider::Kwok);
     let disruption = "/properties/disruption/properties";
@@ -50,7 +50,7 @@ fn newer_definitions() -> Result<Vec<Value>> {
         list.context("a list")?.push(value.into());
     }
     schema(&mut definitions, Kind::NodePool, disruption)?["pace"] = json!({"type": "string"});
-    // Without the rule that nothing of a claim changes, for the test changes one.
+    // Claims are immutable, but one test has to change a claim that exists.
     schema(&mut definitions, Kind::NodeClaim, "")?["x-kubernetes-validations"] = json!([]);
     Ok(definitions)
 }
@@ -63,7 +63,7 @@ async fn serve(pools: &[Value]) -> Result<Served> {
     stage.serve(Settings::default()).await
 }
 
-/// A pool of machines of which one pod of [`of_pool`] takes each; empty ones go after a second.
+/// A pool of nodes that hold one pod of [`of_pool`] each, with these requirements on top; empty nodes are removed after a second.
 fn pool_with(name: &str, more: &[Value]) -> Value {
     let is = |key: &str, value: &str| json!({"key": key, "operator": "In", "values": [value]});
     let own = [
@@ -78,18 +78,18 @@ fn pool_with(name: &str, more: &[Value]) -> Value {
     pool(name, &settings)
 }
 
-/// A requirement that only a newer version understands.
+/// A requirement with an operator that only a newer version knows.
 fn near() -> Value {
     json!({"key": "kubernetes.io/arch", "operator": NEAR, "values": ["amd64"]})
 }
 
-/// Pods that run in one pool, one to a node of it.
+/// Pods that run on nodes of one pool, one on each.
 fn of_pool(pool: &str, replicas: u32) -> Value {
     let there = json!({"nodeSelector": {POOL: pool}});
     deployment(pool, replicas, "2500m", "1Gi", &there)
 }
 
-/// What a pool says of its validity: status and message.
+/// Status and message of a pool's condition `ValidationSucceeded`.
 fn validity(pool: &DynamicObject) -> (&str, &str) {
     let conditions = pool.data["status"]["conditions"].as_array();
     let mut conditions = conditions.into_iter().flatten();
@@ -101,14 +101,14 @@ fn validity(pool: &DynamicObject) -> (&str, &str) {
     )
 }
 
-/// Waits until a pool says of its validity this status and a message that begins so.
-async fn until_said(served: &Served, pool: &str, status: &str, message: &str) -> Result<()> {
+/// Waits until this condition has a status and a message that begins with a text; an empty text stands for no message.
+async fn until_validity(served: &Served, pool: &str, status: &str, message: &str) -> Result<()> {
     let said = |pools: &BTreeMap<String, DynamicObject>| {
         let (own_status, own) = pools.get(pool).map(validity).unwrap_or_default();
         own_status == status && own.starts_with(message) && own.is_empty() == message.is_empty()
     };
     let pools = plimsoll_kube::api(&served.client(), Kind::NodePool);
-    let what = format!("{pool} to say {status} {message}");
+    let what = format!("{pool} to be valid {status}: {message}");
     let show = |pool: &DynamicObject| format!("{} {:?}", pool.name_any(), validity(pool));
     until(pools, &what, said, show).await?;
     Ok(())
@@ -127,7 +127,7 @@ fn of<'o>(pool: &str, claims: &'o BTreeMap<String, DynamicObject>) -> Vec<&'o st
     names.collect()
 }
 
-/// Waits until pool `general` has so many claims; the claims of `odd`, of which none is to be deleted.
+/// Waits until pool `general` has this many claims. Returns the claims of pool `odd`, none of which may be on its way out.
 async fn until_general_has(served: &Served, count: usize) -> Result<Vec<String>> {
     let has = |claims: &BTreeMap<String, DynamicObject>| of("general", claims).len() == count;
     let what = format!("{count} claims of general");
@@ -135,7 +135,7 @@ async fn until_general_has(served: &Served, count: usize) -> Result<Vec<String>>
     let odd = of("odd", &claims);
     for name in &odd {
         let deleting = &claims[*name].metadata.deletion_timestamp;
-        assert!(deleting.is_none(), "{name} is to stay");
+        assert!(deleting.is_none(), "{name} stays");
     }
     Ok(odd.into_iter().map(ToOwned::to_owned).collect())
 }
@@ -149,8 +149,9 @@ async fn until_no_pods(served: &Served, deployment: &str) -> Result<()> {
     Ok(())
 }
 
-/// Has a node of `general` come, and go since it is empty; claims of `odd` after that. Those were empty before.
-async fn come_and_go(served: &Served) -> Result<Vec<String>> {
+/// Launches a node of `general`, empties it and waits until it is removed. Returns the claims of `odd` after that: if their nodes were
+/// empty before, they have been candidates for as long.
+async fn launch_and_remove(served: &Served) -> Result<Vec<String>> {
     served.apply(&of_pool("general", 1)).await?;
     bound(served, 1).await?;
     served.apply(&of_pool("general", 0)).await?;
@@ -179,14 +180,14 @@ async fn reasons_and_fields_of_a_newer_version_are_named_on_pools_that_serve() -
             "spec.disruption.pace is not known to this version and is ignored",
         ),
     ] {
-        until_said(&served, pool, "True", message).await?;
+        until_validity(&served, pool, "True", message).await?;
     }
     served.stop().await?;
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_pool_that_makes_no_sense_keeps_its_node_and_gets_no_other() -> Result<()> {
+async fn a_pool_that_is_not_understood_keeps_its_node_and_gets_no_other() -> Result<()> {
     let served = serve(&[pool_with("general", &[]), pool_with("odd", &[])]).await?;
     served.apply(&of_pool("odd", 1)).await?;
     bound(&served, 1).await?;
@@ -195,26 +196,26 @@ async fn a_pool_that_makes_no_sense_keeps_its_node_and_gets_no_other() -> Result
 
     served.apply(&pool_with("odd", &[near()])).await?;
     let problem = "spec.template.spec.requirements[2].operator is \"Near\"";
-    until_said(&served, "odd", "False", problem).await?;
+    until_validity(&served, "odd", "False", problem).await?;
     served.apply(&of_pool("odd", 2)).await?;
     let waiting = served.until_recorded("a plan that leaves its pod waiting", leaves_waiting(1));
     waiting.await?;
     served.apply(&of_pool("general", 1)).await?;
     assert_eq!(until_general_has(&served, 1).await?, kept, "no other");
 
-    // Both are empty, it before the other.
+    // Its node is empty before the other pool's, which is removed.
     served.apply(&of_pool("odd", 0)).await?;
     until_no_pods(&served, "odd").await?;
     served.apply(&of_pool("general", 0)).await?;
     assert_eq!(until_general_has(&served, 0).await?, kept, "it stays");
 
-    // A process that has never understood the pool does not take its node for one that nobody wants.
+    // A new process has never understood the pool.
     let (stage, _) = served.leave().await?;
     let served = stage.serve(Settings::default()).await?;
-    assert_eq!(come_and_go(&served).await?, kept, "it still stays");
+    assert_eq!(launch_and_remove(&served).await?, kept, "it still stays");
 
     served.apply(&pool_with("odd", &[])).await?;
-    until_said(&served, "odd", "True", "").await?;
+    until_validity(&served, "odd", "True", "").await?;
     let nodes: Api<Node> = Api::all(served.client());
     until(nodes, "no node", BTreeMap::is_empty, ResourceExt::name_any).await?;
     served.stop().await?;
@@ -222,7 +223,7 @@ async fn a_pool_that_makes_no_sense_keeps_its_node_and_gets_no_other() -> Result
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_claim_that_makes_no_sense_keeps_its_node_until_it_does() -> Result<()> {
+async fn a_claim_that_is_not_understood_keeps_its_node_until_it_is() -> Result<()> {
     let served = serve(&[pool_with("general", &[]), pool_with("odd", &[])]).await?;
     served.apply(&of_pool("odd", 1)).await?;
     bound(&served, 1).await?;
@@ -238,10 +239,10 @@ async fn a_claim_that_makes_no_sense_keeps_its_node_until_it_does() -> Result<()
     change(&served, &json!([near()])).await?;
     served.apply(&of_pool("odd", 0)).await?;
     until_no_pods(&served, "odd").await?;
-    assert_eq!(come_and_go(&served).await?, kept, "it stays");
+    assert_eq!(launch_and_remove(&served).await?, kept, "it stays");
     let (stage, _) = served.leave().await?;
     let served = stage.serve(Settings::default()).await?;
-    assert_eq!(come_and_go(&served).await?, kept, "it still stays");
+    assert_eq!(launch_and_remove(&served).await?, kept, "it still stays");
 
     change(&served, &understood).await?;
     let nodes: Api<Node> = Api::all(served.client());

@@ -1,4 +1,4 @@
-//! Host ports under the real scheduler: pods that share one are planned a node each.
+//! Host ports under the real scheduler: pods that share a host port get a node each.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::live::{bound, leaves_waiting};
 
-/// Claims of a plan that a line tells of.
+/// Number of claims in the plan on this line; `None` for any other line.
 fn planned(line: &Line) -> Option<usize> {
     match line {
         Line::Input(_, input) => match input.as_ref() {
@@ -25,7 +25,7 @@ fn planned(line: &Line) -> Option<usize> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pods_whose_sidecars_share_a_host_port_get_a_node_each() -> Result<()> {
     let limited = |cpu: &str| pool("general", &json!({"limits": {"cpu": cpu}}));
-    // All pods are known before the first plan that may buy.
+    // The limit holds back every launch until all pods are there.
     let served = Served::start(&[class(), limited("0")]).await?;
     let proxy = json!({
         "name": "proxy", "image": "registry.k8s.io/pause", "restartPolicy": "Always",

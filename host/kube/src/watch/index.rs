@@ -256,7 +256,7 @@ impl Index {
         inputs
     }
 
-    /// Reads templates once more if other defaults complete them now.
+    /// Reads all templates again if the defaults that complete them have changed.
     fn complete_templates(&mut self, inputs: &mut Vec<Input>) {
         let mut listings = self.listings.iter();
         if listings.any(|(kind, own)| Admission::reads(*kind) && own.listed.is_some()) {

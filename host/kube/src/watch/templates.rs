@@ -1,7 +1,7 @@
-//! Templates of pods as their next pod will be: admission gives it the defaults of its namespace.
+//! Pod templates with the defaults that admission will give the next pod made from them.
 //!
-//! A template is completed when it is read. When the defaults change, all templates are completed once more, from what is written in
-//! them.
+//! A template is completed when it is read. When the defaults change, every template is completed again, starting from the template as
+//! written.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
