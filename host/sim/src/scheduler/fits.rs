@@ -19,11 +19,11 @@ pub struct Fit {
     pub pod: ObjectName,
     /// The node.
     pub node: NodeName,
-    /// Whether the node takes the pod at this moment.
+    /// The answer of the node at this moment.
     pub answer: Answer,
 }
 
-/// Whether a node takes a pod.
+/// Answer of a node to a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// It does.
@@ -34,7 +34,7 @@ pub enum Answer {
     NotPlayed(NotPlayed),
 }
 
-/// What the scheduler of a cluster goes by and the one here does not, on purpose.
+/// A rule that the scheduler of a cluster goes by and the one here does not, on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NotPlayed {
     /// A part of the pod that was not understood.

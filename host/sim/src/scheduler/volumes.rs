@@ -26,7 +26,7 @@ enum Slot {
 
 type SlotsByDriver = BTreeMap<Arc<str>, BTreeSet<Slot>>;
 
-/// What a pod's volumes ask of its node.
+/// Demands that a pod's volumes make of its node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct VolumeRules {
     /// `true` if some claim can be used on no node.

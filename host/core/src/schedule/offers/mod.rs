@@ -4,7 +4,6 @@
 //! is read here depends on catalogues, pools, overlays, daemons and two settings alone: neither on pods nor on nodes. Whoever
 //! decides again keeps the offers of the last decision; they serve again while all of those are the very same objects.
 
-mod alike;
 pub(crate) mod axes;
 pub(crate) mod best;
 pub(crate) mod choices;
@@ -14,6 +13,7 @@ pub(crate) mod lru;
 pub(crate) mod reachable;
 pub(crate) mod row_order;
 pub(crate) mod rows;
+mod shared;
 pub(crate) mod size;
 pub(crate) mod table;
 pub(crate) mod templates;
@@ -28,11 +28,11 @@ use crate::requirement::{Requirement, Requirements};
 use crate::resources::Resources;
 use crate::snapshot::Snapshot;
 use crate::supply::Supply;
-use alike::Alike;
 use daemons::{Daemons, Overhead};
 use listed::Listed;
 use reachable::reachable;
 use rows::agree;
+use shared::SharedOffers;
 use templates::{Template, templates};
 
 /// Keys whose values are collected ahead: offerings decide them, and pods spread over them.
@@ -114,12 +114,12 @@ impl Stock {
         let overlaid = snapshot.overlaid();
         let mut numbers: BTreeMap<Requirements, usize> = BTreeMap::new();
         let templates = templates(snapshot, &overlaid, None);
-        let mut alike = Alike::default();
+        let mut shared = SharedOffers::default();
         let by_pool: Vec<Arc<PoolOffers>> = templates
             .iter()
             .map(|template| {
                 let read = || PoolOffers::read(snapshot, template, &mut numbers);
-                alike.get(template, &snapshot.daemon_sets, read)
+                shared.get(template, &snapshot.daemon_sets, read)
             })
             .collect();
         let mut own = vec![Requirements::new(); numbers.len()];

@@ -12,9 +12,9 @@ use crate::labels::{self, LabelKey};
 use crate::model::{DaemonSet, Taint};
 use crate::requirement::{Requirement, Requirements};
 
-/// What pools sell, by all that decides it.
+/// Offers of pools, by all that decides them.
 #[derive(Default)]
-pub(super) struct Alike<'t> {
+pub(super) struct SharedOffers<'t> {
     known: Vec<(Decisive<'t>, Arc<PoolOffers>)>,
     /// By catalogue, the keys that its types, its offerings or daemons name.
     named: Vec<(&'t Arc<Catalogue>, BTreeSet<&'t str>)>,
@@ -38,8 +38,8 @@ impl Decisive<'_> {
     }
 }
 
-impl<'t> Alike<'t> {
-    /// What a template's pool sells: what was read for another that is alike, or is read now.
+impl<'t> SharedOffers<'t> {
+    /// Offers of a template's pool: those that were read for another that sells the same, or are read now.
     pub(super) fn get(
         &mut self,
         template: &'t Template,
