@@ -123,7 +123,7 @@ fn of<'o>(pool: &str, claims: &'o BTreeMap<String, DynamicObject>) -> Vec<&'o st
     let names = claims
         .values()
         .filter(own)
-        .flat_map(|it| it.metadata.name.as_deref());
+        .filter_map(|it| it.metadata.name.as_deref());
     names.collect()
 }
 
