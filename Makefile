@@ -111,7 +111,7 @@ bench-trace: toolchain ## the whole published trace under three policies, with t
 	$(plimsoll) simulate "$$PLIMSOLL_DATA/traces/openb_pod_list_default.csv" --compare rank=spot-diversified --compare compatible --timings
 
 # Days of many clusters: hours on two processors. FAMILIES and SEEDS choose fewer.
-bench-lasting: toolchain ## the bill of days and months, ours beside the incumbent's rules: clusters of seven families, five of each, and the published trace from fifteen days on; FAMILIES names some, SEEDS is how many of each; PLIMSOLL_DATA names the folder of the trace
+bench-lasting: toolchain ## the bill of days and months, ours beside Karpenter's rules: clusters of seven families, five of each, and the published trace from fifteen days on; FAMILIES names some, SEEDS is how many of each; PLIMSOLL_DATA names the folder of the trace
 	$(CARGO) build --locked --quiet -p plimsoll --no-default-features
 	python3 tests/lasting/lasting.py "$(built)/plimsoll" $(if $(FAMILIES),--families $(FAMILIES)) $(if $(SEEDS),--seeds $(SEEDS))
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The bill of days and months: families of clusters, and the published trace from several days on, by our default and by the incumbent's
-rules, side by side.
+"""The bill of days and months: families of clusters, and the published trace from several days on, under our default and under
+Karpenter's rules, side by side.
 
 PROGRAM is the command line's program. PLIMSOLL_DATA names the folder of the published lists; without it the trace is left out, which is
-said. What the incumbent's rules come to is played once, kept in compatible.tsv beside this script, and may not move: --again plays them
+said. What Karpenter's rules come to is played once, kept in compatible.tsv beside this script, and may not move: --again plays them
 once more, and a bill that differs by more than a hundredth fails the run.
 """
 
@@ -26,7 +26,7 @@ import families  # noqa: E402
 KEPT = Path(__file__).with_name("compatible.tsv")
 COLUMNS = ("dollars", "bound", "evicted", "p50", "launches")
 SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1, "ms": 0.001}
-# How far a bill by the incumbent's rules may move.
+# How far a bill under Karpenter's rules may move.
 FROZEN = 0.01
 
 
@@ -58,14 +58,14 @@ def simulated(program, family, seed, policy, settings):
 
 
 def kept():
-    """Figures by the incumbent's rules, by family and seed."""
+    """Figures under Karpenter's rules, by family and seed."""
     lines = KEPT.read_text(encoding="utf-8").splitlines() if KEPT.exists() else []
     rows = (line.split("\t") for line in lines if not line.startswith("#"))
     return {(family, int(seed)): dict(zip(COLUMNS, map(float, values))) for family, seed, *values in rows}
 
 
 def keep(rows):
-    lines = ["# Runs by the incumbent's rules, played by lasting.py where they were not yet here.", "\t".join(["# family", "seed", *COLUMNS])]
+    lines = ["# Runs under Karpenter's rules, played by lasting.py where they were not yet here.", "\t".join(["# family", "seed", *COLUMNS])]
     for (family, seed), row in sorted(rows.items()):
         lines.append("\t".join([family, str(seed), *(f"{row[column]:.12g}" for column in COLUMNS)]))
     KEPT.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -88,13 +88,13 @@ def summary(pairs):
 
 
 def moved(pool, program, work, theirs):
-    """Plays the incumbent's rules once more; how many bills are not what they were."""
+    """Plays Karpenter's rules once more; how many bills are not what they were."""
     count = 0
     for (family, seed), row in zip(work, pool.map(lambda one: simulated(program, *one, "compatible", None), work)):
         was = theirs[family, seed]["dollars"]
         if abs(row["dollars"] / was - 1) > FROZEN:
             count += 1
-            print(f"error: {family} {seed} by the incumbent's rules: {row['dollars']:.2f} dollars; expected {was:.2f}, within a hundredth", flush=True)
+            print(f"error: {family} {seed} under Karpenter's rules: {row['dollars']:.2f} dollars; expected {was:.2f}, within a hundredth", flush=True)
     return count
 
 
@@ -106,7 +106,7 @@ def asked():
     parser.add_argument("--seeds", type=int, default=5, help="clusters of each family (5); the trace has its own days")
     parser.add_argument("--settings", type=json.loads, metavar="JSON", help="settings of a snapshot for our runs alone, to try a change")
     parser.add_argument("--runs", type=int, default=os.cpu_count(), help="runs at a time (one a processor)")
-    parser.add_argument("--again", action="store_true", help="plays the incumbent's rules once more")
+    parser.add_argument("--again", action="store_true", help="plays Karpenter's rules once more")
     return parser.parse_args()
 
 

@@ -230,7 +230,7 @@ impl Api {
         attached.filter_map(|own| own.volume.as_ref())
     }
 
-    /// A VolumeAttachment is no more; its node, if there was one.
+    /// Removes a VolumeAttachment and gives its node; `None` if there is no such attachment.
     pub(crate) fn remove_attachment(&mut self, name: &str) -> Option<NodeName> {
         let is_it = |object: &Object| match object {
             Object::Attachment(own) => *own.name == *name,

@@ -26,11 +26,11 @@ pub struct Fit {
 /// Answer of a node to a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// It does.
+    /// The node takes the pod.
     Taken,
-    /// It does not, by the first rule that refuses.
+    /// The node does not, by the first rule that refuses.
     Refused(Refused),
-    /// It is a matter of a rule that is not played.
+    /// The answer depends on a rule that is not simulated.
     NotPlayed(NotPlayed),
 }
 

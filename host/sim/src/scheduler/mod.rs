@@ -74,7 +74,7 @@ fn is_alone(pod: &Pod, api: &Api) -> bool {
     spec.spread.is_empty()
         && spec.affinity.is_empty()
         && spec.anti_affinity.is_empty()
-        && !volumes::waits_for_others(pod, api)
+        && !volumes::may_wait_for_others(pod, api)
 }
 
 impl Scheduler {

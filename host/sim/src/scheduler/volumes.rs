@@ -1,8 +1,8 @@
 //! Volumes: whether a pod's claims can be used at all, from which nodes, and whether a node attaches them.
 //!
 //! From the scheduler's rules for claims of one pod at a time, for binding, for labels of zone and region, and for attach limits.
-//! Nothing makes volumes here: a claim that waits for its first pod stays as it is once the pod is bound, and one that is not
-//! there, which in a cluster a controller would make, is passed over.
+//! No volume is provisioned here: a claim that waits for its first consumer stays unbound once the pod is bound. A claim that does not
+//! exist is ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -52,7 +52,7 @@ impl VolumeRules {
             let is_had = || is_used(pod, volume, api);
             result.nowhere |= claim.deleting || claim.lost || (claim.single_pod && is_had());
             match &claim.volume {
-                // Bound by half: whoever binds it has not finished.
+                // The volume controller has not finished binding it.
                 Some(_) if !claim.bound => result.nowhere = true,
                 Some(bound) => result.reach(bound, volume, volumes),
                 None => result.make(claim, volumes),
@@ -168,8 +168,8 @@ pub(crate) fn claims_of(pod: &Pod) -> impl Iterator<Item = ObjectName> + '_ {
     })
 }
 
-/// `true` if a pod shares a claim with others that one at a time may use: its fate hangs on theirs, wherever they are.
-pub(crate) fn waits_for_others(pod: &Pod, api: &Api) -> bool {
+/// `true` if a pod has a ReadWriteOncePod claim, so that a pod on any node may keep it waiting.
+pub(crate) fn may_wait_for_others(pod: &Pod, api: &Api) -> bool {
     let volumes = api.volumes();
     let mut claims = claims_of(pod).filter_map(|name| volumes.claims.get(&name));
     claims.any(|claim| claim.single_pod)

@@ -60,6 +60,11 @@ impl<'a> Daemons<'a> {
         }
     }
 
+    /// Positions of the sets in the snapshot.
+    pub(crate) fn positions(&self) -> Vec<usize> {
+        self.tolerating.iter().map(|(at, _)| *at).collect()
+    }
+
     /// The daemons that may run on nodes of a type, as far as pool and type decide.
     pub(crate) fn of_type(
         &self,

@@ -118,8 +118,10 @@ impl Stock {
         let by_pool: Vec<Arc<PoolOffers>> = templates
             .iter()
             .map(|template| {
-                let read = || PoolOffers::read(snapshot, template, &mut numbers);
-                shared.get(template, &snapshot.daemon_sets, read)
+                let mut daemons = Daemons::of(snapshot, template);
+                let tolerating = daemons.positions();
+                let read = || PoolOffers::read(snapshot, template, &mut daemons, &mut numbers);
+                shared.get(template, &snapshot.daemon_sets, tolerating, read)
             })
             .collect();
         let mut own = vec![Requirements::new(); numbers.len()];
@@ -202,9 +204,9 @@ impl PoolOffers {
     fn read(
         snapshot: &Snapshot,
         template: &Template,
+        daemons: &mut Daemons<'_>,
         numbers: &mut BTreeMap<Requirements, usize>,
     ) -> Self {
-        let mut daemons = Daemons::of(snapshot, template);
         let mut offers = Vec::new();
         let types = template.catalogue.types().iter().enumerate();
         for (at, sold) in types.filter(|(_, sold)| all_agree(template, &sold.requirements)) {

@@ -9,7 +9,7 @@ use super::PoolOffers;
 use super::templates::Template;
 use crate::catalogue::Catalogue;
 use crate::labels::{self, LabelKey};
-use crate::model::{DaemonSet, Taint};
+use crate::model::DaemonSet;
 use crate::requirement::{Requirement, Requirements};
 
 /// Offers of pools, by all that decides them.
@@ -25,8 +25,8 @@ struct Decisive<'t> {
     catalogue: &'t Catalogue,
     class: usize,
     requirements: Vec<&'t Requirement>,
-    /// Its taints, where there are daemons to tolerate them.
-    taints: &'t [Taint],
+    /// Positions of the daemons that tolerate its taints.
+    daemons: Vec<usize>,
 }
 
 impl Decisive<'_> {
@@ -34,19 +34,21 @@ impl Decisive<'_> {
         std::ptr::eq(self.catalogue, other.catalogue)
             && self.class == other.class
             && self.requirements == other.requirements
-            && self.taints == other.taints
+            && self.daemons == other.daemons
     }
 }
 
 impl<'t> SharedOffers<'t> {
-    /// Offers of a template's pool: those that were read for another that sells the same, or are read now.
+    /// Offers of a template's pool: those that were read for another that sells the same, or are read now. `daemons` are the positions of
+    /// the daemons that tolerate its taints.
     pub(super) fn get(
         &mut self,
         template: &'t Template,
         daemon_sets: &'t [Arc<DaemonSet>],
+        daemons: Vec<usize>,
         read: impl FnOnce() -> PoolOffers,
     ) -> Arc<PoolOffers> {
-        let decisive = self.decisive(template, daemon_sets);
+        let decisive = self.decisive(template, daemon_sets, daemons);
         let mut known = self.known.iter();
         if let Some((_, offers)) = known.find(|(other, _)| other.is(&decisive)) {
             return Arc::clone(offers);
@@ -60,6 +62,7 @@ impl<'t> SharedOffers<'t> {
         &mut self,
         template: &'t Template,
         daemon_sets: &'t [Arc<DaemonSet>],
+        daemons: Vec<usize>,
     ) -> Decisive<'t> {
         let named = self.named(&template.catalogue, daemon_sets);
         let own = template.requirements.iter();
@@ -69,11 +72,7 @@ impl<'t> SharedOffers<'t> {
                 .collect(),
             catalogue: &template.catalogue,
             class: template.class,
-            taints: if daemon_sets.is_empty() {
-                &[]
-            } else {
-                template.taints()
-            },
+            daemons,
         }
     }
 
