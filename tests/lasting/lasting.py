@@ -8,6 +8,7 @@ once more, and a bill that differs by more than a hundredth fails the run.
 """
 
 import argparse
+import hashlib
 import json
 import math
 import os
@@ -30,6 +31,10 @@ SECONDS = {"d": 86400, "h": 3600, "m": 60, "s": 1, "ms": 0.001}
 FROZEN = 0.01
 
 
+class Failed(Exception):
+    """A run that did not come to its end."""
+
+
 def seconds(text):
     """Seconds of a duration as the program writes it, such as 1m32.5s."""
     return sum(float(number) * SECONDS[unit] for number, unit in re.findall(r"([0-9.]+)(ms|[dhms])", text))
@@ -41,33 +46,40 @@ def figures(run):
             "p50": seconds(run["pending"]["p50"]), "launches": run["nodes"]["launches"]}
 
 
+def written(family, seed, settings=None):
+    """The text of a recording."""
+    if family == "trace":
+        return json.dumps(families.trace(os.environ["PLIMSOLL_DATA"], seed, settings))
+    return json.dumps(families.drawn(family, seed, settings))
+
+
 def simulated(program, family, seed, policy, settings):
     """Figures of one run."""
-    if family == "trace":
-        recording = families.trace(os.environ["PLIMSOLL_DATA"], seed, settings)
-    else:
-        recording = families.drawn(family, seed, settings)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "recording.json"
-        path.write_text(json.dumps(recording), encoding="utf-8")
+        path.write_text(written(family, seed, settings), encoding="utf-8")
         command = [program, "simulate", str(path), "--policy", policy, "--threads", "1", "-o", "json"]
         ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if ended.returncode != 0:
-        raise RuntimeError(f"{family} {seed}: {ended.stderr}")
+        raise Failed(f"{family} {seed}: {ended.stderr.strip()}")
     return figures(json.loads(ended.stdout)["runs"][0])
 
 
+def digest(family, seed):
+    return hashlib.sha256(written(family, seed).encode()).hexdigest()[:12]
+
+
 def kept():
-    """Figures under Karpenter's rules, by family and seed."""
+    """Figures under Karpenter's rules, by family and seed, with the digest of the recording that they are of."""
     lines = KEPT.read_text(encoding="utf-8").splitlines() if KEPT.exists() else []
     rows = (line.split("\t") for line in lines if not line.startswith("#"))
-    return {(family, int(seed)): dict(zip(COLUMNS, map(float, values))) for family, seed, *values in rows}
+    return {(family, int(seed)): dict(zip(COLUMNS, map(float, values)), of=of) for family, seed, of, *values in rows}
 
 
 def keep(rows):
-    lines = ["# Runs under Karpenter's rules, played by lasting.py where they were not yet here.", "\t".join(["# family", "seed", *COLUMNS])]
+    lines = ["# Runs under Karpenter's rules, played by lasting.py where they were not yet here.", "\t".join(["# family", "seed", "recording", *COLUMNS])]
     for (family, seed), row in sorted(rows.items()):
-        lines.append("\t".join([family, str(seed), *(f"{row[column]:.12g}" for column in COLUMNS)]))
+        lines.append("\t".join([family, str(seed), row["of"], *(f"{row[column]:.12g}" for column in COLUMNS)]))
     KEPT.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -107,11 +119,15 @@ def asked():
     parser.add_argument("--settings", type=json.loads, metavar="JSON", help="settings of a snapshot for our runs alone, to try a change")
     parser.add_argument("--runs", type=int, default=os.cpu_count(), help="runs at a time (one a processor)")
     parser.add_argument("--again", action="store_true", help="plays Karpenter's rules once more")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if not os.access(options.program, os.X_OK):
+        parser.error(f"PROGRAM is {options.program!r}; expected the program plimsoll, which `make bench-lasting` builds")
+    if options.seeds < 1:
+        parser.error(f"--seeds is {options.seeds}; expected at least 1")
+    return options
 
 
-def main():
-    options = asked()
+def play(options):
     chosen = list(options.families)
     if "trace" in chosen and not os.environ.get("PLIMSOLL_DATA"):
         print("the trace is left out: PLIMSOLL_DATA does not name the folder of the published lists")
@@ -120,9 +136,9 @@ def main():
     work = [(family, seed) for family in chosen for seed in (families.FIRST_DAYS if family == "trace" else seeds)]
     theirs, by_family = kept(), {}
     with ThreadPoolExecutor(options.runs) as pool:
-        missing = [one for one in work if one not in theirs]
+        missing = [one for one in work if theirs.get(one, {}).get("of") != digest(*one)]
         for one, row in zip(missing, pool.map(lambda one: simulated(options.program, *one, "compatible", None), missing)):
-            theirs[one] = row
+            theirs[one] = dict(row, of=digest(*one))
             keep(theirs)
         if options.again and moved(pool, options.program, work, theirs):
             return 1
@@ -139,6 +155,14 @@ def main():
         print(f"{family:<14}{text}")
     print(f"geometric mean of the medians {math.exp(statistics.fmean(map(math.log, medians))):.4f}" if medians else "nothing was played")
     return 0
+
+
+def main():
+    try:
+        return play(asked())
+    except (Failed, OSError) as failure:
+        print(f"error: {failure}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":
