@@ -32,6 +32,8 @@ help: ## this list
 
 demo: toolchain ## a generated cluster under three strategies: a table, and a report with charts
 	mkdir -p "$(demo_folder)"
+	@echo "building plimsoll, which takes some ten minutes the first time"
+	$(CARGO) build --locked -p plimsoll --no-default-features
 	$(plimsoll) generate --seed 1 --scale 60 --services 40 --hours 2 --to "$(demo_folder)/recording.json"
 	$(plimsoll) simulate "$(demo_folder)/recording.json" --policy rank=list-price --compare rank=spot-diversified+consolidate=gentle --compare compatible \
 		--report "$(demo_folder)/report.html" --picture "$(demo_folder)/cost.svg"
@@ -112,7 +114,7 @@ bench-trace: toolchain ## the whole published trace under three policies, with t
 
 # Days of many clusters: hours on two processors. FAMILIES and SEEDS choose fewer.
 bench-lasting: toolchain ## the bill of days and months, ours beside Karpenter's rules: clusters of seven families, five of each, and the published trace from fifteen days on; FAMILIES names some, SEEDS is how many of each; PLIMSOLL_DATA names the folder of the trace
-	$(CARGO) build --locked --quiet -p plimsoll --no-default-features
+	$(CARGO) build --locked -p plimsoll --no-default-features
 	python3 tests/lasting/lasting.py "$(built)/plimsoll" $(if $(FAMILIES),--families $(FAMILIES)) $(if $(SEEDS),--seeds $(SEEDS))
 
 lab: toolchain ## a real control plane with fake nodes, on loopback, served by plimsoll, until standard input closes
