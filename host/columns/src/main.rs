@@ -1,4 +1,5 @@
-//! Writes every generated file of the checkout that it is run in.
+//! Writes every generated file of the checkout that it is run in. One that is right already stays untouched: Cargo goes by the time of
+//! the last write, and would compile nearly everything again.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -14,6 +15,9 @@ fn main() -> ExitCode {
                 return ExitCode::FAILURE;
             }
         };
+        if std::fs::read(&path).is_ok_and(|now| now == text.as_bytes()) {
+            continue;
+        }
         if let Err(error) = std::fs::write(&path, text) {
             eprintln!("error: {} cannot be written: {error}", path.display());
             return ExitCode::FAILURE;

@@ -154,10 +154,13 @@ def price_rows(prices):
 
 
 def write_table(path, source, columns, rows):
-    """A header line that names the source, a line of column names, then the rows."""
+    """A header line that names the source, a line of column names, then the rows. A table that is right already is not written again, since
+    Cargo goes by the time of the last write."""
     lines = [f"# {source}", "\t".join(columns)]
     lines += ["\t".join(row) for row in rows]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
+    text = "\n".join(lines) + "\n"
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def main():
