@@ -50,7 +50,7 @@ fn waiting(shape: &Shape) -> (usize, usize) {
 }
 
 /// Clusters on which the checker once found something, by what the plan got wrong.
-fn once_found() -> [(&'static str, Shape); 8] {
+fn once_found() -> [(&'static str, Shape); 9] {
     use Kind::{
         Affinity, ChangingNodes, Classes, Daemons, Pools, Ports, Preferences, Selectors, Spread,
         Taints, Volumes,
@@ -118,6 +118,14 @@ fn once_found() -> [(&'static str, Shape); 8] {
                 682_079_912_834_885_663,
                 [21, 2, 2, 4, 2],
                 Features::ALL.without(&[Affinity, Ports, ChangingNodes, Classes]),
+            ),
+        ),
+        (
+            "a claim is no domain of a spread in zones where the pod itself may not be",
+            Shape::of(
+                8_014_429_729_579_147_548,
+                [19, 2, 2, 2, 2],
+                Features::of(&[Selectors, Spread, Volumes, ChangingNodes, Classes]),
             ),
         ),
     ]

@@ -135,6 +135,15 @@ impl Host {
 
     /// The domains of a key that this place may turn out to be in, sorted; `None` stands for no label.
     pub(super) fn domains(&self, key: &LabelKey) -> Vec<Option<Arc<str>>> {
+        self.domains_of(self.ways.iter(), key)
+    }
+
+    /// The same if it turns out in one of some ways.
+    pub(super) fn domains_of<'w>(
+        &self,
+        ways: impl Iterator<Item = &'w Way>,
+        key: &LabelKey,
+    ) -> Vec<Option<Arc<str>>> {
         if key.as_str() == HOSTNAME {
             let own = self
                 .node
@@ -144,7 +153,7 @@ impl Host {
             return vec![own];
         }
         let mut domains = Vec::new();
-        for way in &self.ways {
+        for way in ways {
             match self.value(way, key.as_str()) {
                 Some(value) if value.operator() == Operator::In => {
                     domains.extend(value.named().iter().cloned().map(Some));

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::super::host::Host;
+use super::super::host::{Host, Way};
 use crate::labels::LabelKey;
 use crate::model::{Effect, LabelSelector, Pod, Taint, Toleration, first_untolerated};
 use crate::requirement::{Operator, Requirements, Undefined};
@@ -90,20 +90,15 @@ impl TermGroupKey {
     pub(super) fn selects(&self, pod: &Pod) -> bool {
         self.meant.iter().all(|meant| meant.include(pod))
     }
-
-    /// Certainty that pods on this place count; `None` where they never do.
-    pub(super) fn accepts(&self, host: &Host) -> Option<Certainty> {
-        self.filter.accepts(host, &host.taints)
-    }
 }
 
 impl TermNodeFilter {
-    /// Certainty that a place with these taints passes; `None` where it never does.
-    pub(super) fn accepts(&self, host: &Host, taints: &[Taint]) -> Option<Certainty> {
-        if !self.tolerates(taints) {
-            return None;
+    /// The ways in which a place may turn out and pods there count: none, some or all.
+    pub(super) fn passing<'h>(&self, host: &'h Host) -> Vec<&'h Way> {
+        if !self.tolerates(&host.taints) {
+            return Vec::new();
         }
-        let passes = |way: &&super::super::host::Way| {
+        let passes = |way: &&Way| {
             let has = |key: &LabelKey| {
                 let value = host.value(way, key.as_str());
                 value.is_some_and(|value| value.operator() == Operator::In)
@@ -112,12 +107,7 @@ impl TermNodeFilter {
             let alternatives = self.alternatives.as_ref();
             self.keys.iter().all(has) && alternatives.is_none_or(|all| all.iter().any(meets))
         };
-        let passing = host.ways.iter().filter(passes).count();
-        match passing {
-            0 => None,
-            _ if passing == host.ways.len() => Some(Certainty::Certain),
-            _ => Some(Certainty::Possible),
-        }
+        host.ways.iter().filter(passes).collect()
     }
 
     /// `true` if a node with these labels and taints passes.

@@ -166,13 +166,21 @@ impl<'a> Topology<'a> {
             if !self.groups.get(group).key.counts(pod) {
                 continue;
             }
-            let domains = self.domains(row, host, &self.groups.get(group).key.topology_key.clone());
-            let group = self.groups.get_mut(group);
-            if let Some(accepts) = group.key.accepts(host) {
-                match most {
-                    Certainty::Certain => group.counts.add(row, &domains, accepts),
-                    Certainty::Possible => group.counts.add_possible(&domains),
-                }
+            let key = &self.groups.get(group).key;
+            let passing = key.filter.passing(host);
+            if passing.is_empty() {
+                continue;
+            }
+            let certainty = if passing.len() == host.ways.len() {
+                Certainty::Certain
+            } else {
+                Certainty::Possible
+            };
+            let domains = host.domains_of(passing.into_iter(), &key.topology_key);
+            let counts = &mut self.groups.get_mut(group).counts;
+            match most {
+                Certainty::Certain => counts.add(row, &domains, certainty),
+                Certainty::Possible => counts.add_possible(&domains),
             }
         }
         if let Some(terms) = self.terms.get(&TermsKey::of(self.snapshot, pod)).cloned() {

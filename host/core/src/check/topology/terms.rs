@@ -292,13 +292,15 @@ impl<'a> Compiler<'a> {
         }
         let planned = self.hosts.existing().end..;
         for (row, host) in planned.zip(self.hosts.planned()) {
-            if filter.accepts(host, &host.taints).is_none() {
+            let passing = filter.passing(host);
+            if passing.is_empty() {
                 continue;
             }
             if is_host {
                 result.hosts.push(row);
             } else {
-                result.there.extend(host.domains(key).into_iter().flatten());
+                let domains = host.domains_of(passing.into_iter(), key);
+                result.there.extend(domains.into_iter().flatten());
             }
         }
         if !is_host {
