@@ -139,6 +139,8 @@ impl Proposal<'_, '_> {
             DeclinedBy::Ranking
         } else if !is_worth {
             DeclinedBy::Value
+        } else if found.saving < churn::lost_work(self.snapshot(), &members) {
+            DeclinedBy::LostWork(churn::lost_work(self.snapshot(), &members))
         } else if found.saving < least {
             DeclinedBy::LeastSaving(least)
         } else if churn::is_reversal(self.snapshot(), &members, &found.claims).is_some() {

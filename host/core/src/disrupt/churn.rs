@@ -1,4 +1,4 @@
-//! Guards against moving for moving's sake: a least age, a least saving, no work of Jobs lost, and no going back.
+//! Guards against moving for moving's sake: a least age, a least saving, what Jobs lose, and no going back.
 //!
 //! They hold in pools packed by price; a pool packed as the incumbent packs has the incumbent's rules alone.
 
@@ -9,6 +9,7 @@ use super::moves;
 use crate::ids::{PoolName, TypeName};
 use crate::model::{OwnerKind, PackingMode};
 use crate::plan::PlannedClaim;
+use crate::resources::Resources;
 use crate::snapshot::{PastMove, Snapshot};
 use crate::time::Timestamp;
 use crate::units::PricePerHour;
@@ -25,28 +26,64 @@ pub fn old_enough_from(snapshot: &Snapshot, candidate: &Candidate) -> Option<Tim
     is_guarded(snapshot, candidate).then(|| claim.created + age)
 }
 
-/// `true` if a candidate runs pods of Jobs, whose work would be lost, in a pool that spares them.
+/// `true` if a candidate stays for the sake of its pods of Jobs: because it is asked for, or because no move saves what they would lose.
 pub fn is_spared(snapshot: &Snapshot, candidate: &Candidate) -> bool {
     let mut pods = candidate.pods.iter().map(|row| &snapshot.pods[*row]);
-    snapshot.settings.churn.spare_jobs
+    let spares = snapshot.settings.churn.spare_jobs
         && is_guarded(snapshot, candidate)
-        && pods.any(|pod| pod.is_owned_by(OwnerKind::Job))
+        && pods.any(|pod| pod.is_owned_by(OwnerKind::Job));
+    let lost = lost_work(snapshot, &[candidate]);
+    spares || (lost > PricePerHour::ZERO && lost >= candidate.worth)
 }
 
 /// The least that a move of these nodes must save at the prices that decide to be worth it. One that buys nothing cannot be taken
-/// back: whatever it saves is worth it.
+/// back: it is worth whatever it saves beyond the work that Jobs lose by it.
 pub fn least_saving(
     snapshot: &Snapshot,
     members: &[&Candidate],
     bought: &[PlannedClaim],
 ) -> PricePerHour {
+    let lost = lost_work(snapshot, members);
     let guarded = members.iter().any(|member| is_guarded(snapshot, member));
     if !guarded || bought.is_empty() {
-        return PricePerHour::from_nanos(1);
+        return lost.max(PricePerHour::from_nanos(1));
     }
     let price: PricePerHour = members.iter().map(|member| member.worth).sum();
     let guards = &snapshot.settings.churn;
-    moves::least_of(price, guards.saving, guards.saving_percent)
+    moves::least_of(price, guards.saving, guards.saving_percent).max(lost)
+}
+
+/// What Jobs would lose if these nodes went, as the saving that makes up for it.
+///
+/// A pod that is moved does its work again, on the same share of a node. Waiting until the last of them has ended loses nothing but the
+/// saving, and takes about as long as that pod has run already: processes that have lived for a while are as likely as not to live for
+/// as long again (Harchol-Balter and Downey, Exploiting Process Lifetime Distributions for Dynamic Load Balancing, 1997). So a move is
+/// worth it if what it saves in that time is more than the work costs, times `lost_work_percent`. With one pod of a Job its age does not
+/// matter: the move must save so much of what the pod's share of its node costs.
+pub fn lost_work(snapshot: &Snapshot, members: &[&Candidate]) -> PricePerHour {
+    let (mut work, mut longest) = (0_i128, 0_i128);
+    for member in members.iter().filter(|it| is_guarded(snapshot, it)) {
+        let allocatable = snapshot.nodes[member.row].allocatable();
+        let pods = member.pods.iter().map(|row| &snapshot.pods[*row]);
+        for pod in pods.filter(|pod| pod.is_owned_by(OwnerKind::Job)) {
+            let age = pod.started.map_or(0, |at| snapshot.now.since(at).millis());
+            let age = i128::from(age.max(0));
+            longest = longest.max(age);
+            work += age * i128::from(share(member.worth, &pod.spec.requests, &allocatable));
+        }
+    }
+    let percent = i128::from(snapshot.settings.churn.lost_work_percent);
+    let lost = (work * percent / 100).checked_div(longest);
+    PricePerHour::from_nanos(lost.map_or(0, |nanos| i64::try_from(nanos).unwrap_or(i64::MAX)))
+}
+
+/// A pod's share of what its node is worth, in nano-dollars an hour: that of the resource of which it has most.
+fn share(worth: PricePerHour, requests: &Resources, allocatable: &Resources) -> i64 {
+    let shares = requests.iter().map(|(name, amount)| {
+        let all = i128::from(allocatable.get(name).max(amount).max(1));
+        i128::from(worth.nanos()) * i128::from(amount.max(0)) / all
+    });
+    i64::try_from(shares.max().unwrap_or(0)).unwrap_or(i64::MAX)
 }
 
 /// The past move that a move would take back: types that it brought would go, types that it took away would come.

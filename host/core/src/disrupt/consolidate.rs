@@ -1,7 +1,7 @@
 //! Candidates that consolidation considers, and why it passes over the others.
 //!
-//! Rules and order are the incumbent's, and two guards of ours after them (`churn`): no work of Jobs is lost, and a node that
-//! is replaced has a least age. A node counts as consolidatable when `consolidateAfter` has passed since its last pod event.
+//! Rules and order are the incumbent's, and two guards of ours after them (`churn`): work of Jobs is not lost for less than it is worth,
+//! and a node that is replaced has a least age. A node counts as consolidatable when `consolidateAfter` has passed since its last pod event.
 
 use std::fmt;
 
@@ -36,7 +36,7 @@ pub enum Unfit {
     },
     /// It is empty, and its room is kept for pods that are yet to come.
     KeepsSpare,
-    /// A Job's pod runs there, whose work would be lost.
+    /// Pods of Jobs run there whose work would be lost, and no move would make up for it.
     RunsJob,
     /// It is younger than any node that is replaced to save money.
     Young {

@@ -80,6 +80,8 @@ pub enum DeclinedBy {
     Value,
     /// It saves less than a move that buys something must.
     LeastSaving(PricePerHour),
+    /// It saves less than makes up for the work that Jobs would lose.
+    LostWork(PricePerHour),
     /// It would take back a move of the last hour.
     Reversal,
     /// The ranking policy would take it back.
@@ -114,6 +116,10 @@ impl fmt::Display for Declined {
             DeclinedBy::LeastSaving(least) => write!(
                 f,
                 "consolidation would save {saving}, less than the {least} that a move must"
+            ),
+            DeclinedBy::LostWork(lost) => write!(
+                f,
+                "consolidation would save {saving}, less than the {lost} that makes up for work its Jobs would lose"
             ),
             DeclinedBy::Reversal => write!(
                 f,

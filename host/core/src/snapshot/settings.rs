@@ -185,12 +185,20 @@ pub struct ChurnGuards {
     pub saving_percent: u32,
     /// The least saving of a move ($0.02 per hour).
     pub saving: PricePerHour,
-    /// `true` if nodes on which pods of Jobs run are left alone: what such a pod has done is lost when it moves (true).
+    /// `true` if nodes on which pods of Jobs run are left alone, whatever a move would save (false).
     pub spare_jobs: bool,
+    /// How much the work that pods of Jobs lose by a move counts against what it saves, in percent (200).
+    #[serde(default = "twice")]
+    pub lost_work_percent: u32,
     /// How long the way back from a move is barred (1 hour).
     pub reversal_cooldown: Span,
     /// `true` if spot nodes may be replaced by cheaper spot nodes (gate `SpotToSpotConsolidation`; off). Holds in every pool.
     pub spot_to_spot: bool,
+}
+
+/// Lost work counts twice: that a pod runs on for as long as it has is a guess, and what is lost is certain.
+const fn twice() -> u32 {
+    200
 }
 
 impl Default for ChurnGuards {
@@ -199,7 +207,8 @@ impl Default for ChurnGuards {
             node_age: Span::from_secs(300),
             saving_percent: 5,
             saving: PricePerHour::from_nanos(20_000_000),
-            spare_jobs: true,
+            spare_jobs: false,
+            lost_work_percent: twice(),
             reversal_cooldown: Span::from_secs(3600),
             spot_to_spot: false,
         }

@@ -5,6 +5,7 @@ mod drift;
 mod drift_plans;
 mod freezes;
 mod indexes;
+mod jobs;
 mod pass;
 mod prices;
 mod questions;

@@ -85,9 +85,12 @@ pub struct ChurnEntry {
     /// Least saving of a move in dollars per hour (0.02).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saving: Option<f64>,
-    /// `true` if nodes on which pods of Jobs run are left alone (default true).
+    /// `true` if nodes on which pods of Jobs run are left alone, whatever a move would save (default false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spare_jobs: Option<bool>,
+    /// How much the work that pods of Jobs lose by a move counts against what it saves, in percent (200). 0 moves them as any others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lost_work_percent: Option<u32>,
     /// How long the way back from a move is barred (default 1h).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reversal_cooldown: Option<Duration>,
@@ -215,6 +218,7 @@ impl ChurnEntry {
                 Some(dollars) => price("churn.saving", dollars)?,
             },
             spare_jobs: self.spare_jobs.unwrap_or(default.spare_jobs),
+            lost_work_percent: self.lost_work_percent.unwrap_or(default.lost_work_percent),
             reversal_cooldown: self
                 .reversal_cooldown
                 .map_or(default.reversal_cooldown, |span| span.0),
@@ -228,6 +232,7 @@ impl ChurnEntry {
             saving_percent: Some(Percent(guards.saving_percent)),
             saving: Some(guards.saving.dollars()),
             spare_jobs: Some(guards.spare_jobs),
+            lost_work_percent: Some(guards.lost_work_percent),
             reversal_cooldown: Some(Duration(guards.reversal_cooldown)),
             spot_to_spot: Some(guards.spot_to_spot),
         }
