@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::catalogue::InstanceType;
 use crate::ids::ReservationId;
 use crate::labels::{self, LabelKey, Labels};
 use crate::model::{ClassRef, Condition, ConditionStatus, class_label};
@@ -130,6 +131,9 @@ pub struct TypeMark {
     pub key: LabelKey,
     /// Values that are a mark; no label is none.
     pub values: MarkedValues,
+    /// `true` if it marks types without accelerators alone. Nobody buys accelerators unasked, and a size may be the only one with so many.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub but_accelerated: bool,
 }
 
 /// Values of a label that mark a type.
@@ -237,12 +241,20 @@ impl ProviderFacts {
                 .is_some_and(|values| !values.is_empty())
     }
 
-    /// `true` if a type that satisfies these requirements is burstable, of a previous generation or bare metal.
-    pub fn is_exotic(&self, requirements: &Requirements) -> bool {
+    /// `true` if a type has accelerators.
+    pub fn is_accelerated(&self, instance_type: &InstanceType) -> bool {
+        let has = |name: &ResourceName| instance_type.capacity.get(name) > 0;
+        self.accelerators.iter().any(has)
+    }
+
+    /// `true` if a type is burstable, of a previous generation, or bare metal without accelerators.
+    pub fn is_exotic(&self, instance_type: &InstanceType) -> bool {
+        let accelerated = self.is_accelerated(instance_type);
         self.exotic.iter().any(|mark| {
-            let requirement = requirements.get(mark.key.as_str());
+            let requirement = instance_type.requirements.get(mark.key.as_str());
             let value = requirement.and_then(Requirement::single);
-            value.is_some_and(|value| mark.values.contains(value))
+            let counts = !(mark.but_accelerated && accelerated);
+            counts && value.is_some_and(|value| mark.values.contains(value))
         })
     }
 

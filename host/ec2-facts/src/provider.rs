@@ -96,7 +96,9 @@ fn facts() -> ProviderFacts {
     let mark = |name: &str, values: MarkedValues| TypeMark {
         key: own(name),
         values,
+        but_accelerated: false,
     };
+    let metal = mark("instance-size", MarkedValues::StartsWith("metal".into()));
     let burstable = BTreeSet::from(BURSTABLE.map(Arc::<str>::from));
     ProviderFacts {
         name: "ec2".into(),
@@ -128,7 +130,10 @@ fn facts() -> ProviderFacts {
                 "instance-generation",
                 MarkedValues::AtMost(LAST_PREVIOUS_GENERATION),
             ),
-            mark("instance-size", MarkedValues::StartsWith("metal".into())),
+            TypeMark {
+                but_accelerated: true,
+                ..metal
+            },
         ],
         reported: resources(REPORTED),
         accelerators: resources(ACCELERATORS),

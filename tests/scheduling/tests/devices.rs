@@ -1,9 +1,13 @@
-//! Extended resources that dynamic resource allocation meets: nothing is bought for them, and the pod is told so.
+//! Extended resources: machines that have them, and those that dynamic resource allocation meets, for which nothing is bought and the pod is
+//! told so.
 
 use plimsoll_core::plan::Refusal;
 use plimsoll_core::resources::ResourceName;
+use plimsoll_core::schedule::plan;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{Outcome, check, market};
+
+use crate::guards::{family, names, on_demand, shop};
 
 const FPGA: &str = "example.com/fpga";
 
@@ -62,4 +66,25 @@ fn node_of_a_pod_whose_device_was_allocated_takes_others() {
             .pod(pod("plain").cpu(100)),
     );
     assert_eq!(outcome.place("plain").as_deref(), Some("n1"));
+}
+
+#[test]
+fn bare_metal_is_bought_unasked_for_its_accelerators_alone() {
+    const SIZE: &str = "karpenter.k8s.aws/instance-size";
+    const GPU: &str = "nvidia.com/gpu";
+    let accelerated = |name: &str, size: &str, dollars: f64| {
+        let plain = family(name, 48, dollars).describes(is_in(SIZE, &[size]));
+        plain.device(GPU, 8)
+    };
+    let metal = family("m7i.metal", 16, 0.6).describes(is_in(SIZE, &["metal"]));
+    let world = || {
+        let world = shop().sells(metal.clone());
+        let world = world.sells(accelerated("g4dn.metal", "metal", 7.8));
+        let world = world.sells(accelerated("g6.48xlarge", "48xlarge", 13.4));
+        world.pool(on_demand())
+    };
+    let train = world().pods([pod("train").cpu(8000).device(GPU, 8)]);
+    assert_eq!(names(&plan(&train.snapshot())), ["g4dn.metal"]);
+    let large = world().pods([pod("web").cpu(16_000).memory_mib(4096)]);
+    assert_eq!(names(&plan(&large.snapshot())), ["m7i.4xlarge"]);
 }

@@ -39,6 +39,7 @@ fn facts() -> ProviderFacts {
         exotic: vec![TypeMark {
             key: LabelKey::from(FAMILY),
             values: MarkedValues::OneOf(BTreeSet::from(["e2".into()])),
+            but_accelerated: false,
         }],
         reported: resources(),
         accelerators: resources(),

@@ -99,7 +99,10 @@ fn too_large(
             let whole = i128::from(requested.get(&name));
             (whole > 0 || requests_nothing) && part > whole * i128::from(guards.node_share_percent)
         };
+        let accelerators = &snapshot.catalogues.provider().accelerators;
+        let accelerated = accelerators.iter().any(|name| has(name) > 0);
         has(&ResourceName::Cpu) > guards.node_share_from_cpu_milli
+            && !accelerated
             && (exceeds(ResourceName::Cpu) || exceeds(ResourceName::Memory))
     };
     let small = shop.sold.iter().filter(|sold| !exceeds(sold));

@@ -42,7 +42,8 @@ pub struct Guards {
     /// Where a node begins to be large, in milli-cores (30,000).
     pub small_node_cpu_milli: i64,
     /// Largest share of what its pool's pods request that one new node may have, in percent from 0 to 100 (5), by the
-    /// larger of its shares of cpu and memory. A node of at most [`Guards::node_share_from_cpu_milli`] is never too large.
+    /// larger of its shares of cpu and memory. A node of at most [`Guards::node_share_from_cpu_milli`] is never too large,
+    /// nor is one with accelerators, which come in few sizes.
     pub node_share_percent: u32,
     /// Size above which a node's share counts, in milli-cores (48,000).
     pub node_share_from_cpu_milli: i64,
@@ -57,7 +58,8 @@ pub struct Guards {
     pub spot_share_from: u32,
     /// Types a spot claim names where they exist (15).
     pub spot_types: u32,
-    /// `true` if burstable, previous-generation and bare-metal types may be bought without a requirement that names them.
+    /// `true` if burstable and previous-generation types, and bare metal without accelerators, may be bought without a requirement that
+    /// names them.
     pub exotic_types: bool,
     /// `true` if spot machines may be bought for a pool that says nothing of capacity types.
     pub unrequested_spot: bool,
@@ -86,7 +88,7 @@ pub enum Guard {
     ReplicasPerNode,
     /// Size of one new node as a share of the requests of its pool's pods.
     NodeShare,
-    /// No burstable, previous-generation or bare-metal machines.
+    /// No burstable and previous-generation machines, and no bare metal without accelerators.
     ExoticTypes,
     /// No spot machines for pools that say nothing of capacity types.
     UnrequestedSpot,
@@ -179,7 +181,7 @@ impl Default for Guards {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ChurnGuards {
-    /// The least age of a node that is replaced (5 minutes).
+    /// The least age of a node that is replaced (0: any age).
     pub node_age: Span,
     /// The least saving of a move in percent of what its nodes cost (5).
     pub saving_percent: u32,
@@ -204,7 +206,7 @@ const fn twice() -> u32 {
 impl Default for ChurnGuards {
     fn default() -> Self {
         Self {
-            node_age: Span::from_secs(300),
+            node_age: Span::ZERO,
             saving_percent: 5,
             saving: PricePerHour::from_nanos(20_000_000),
             spare_jobs: false,

@@ -126,12 +126,12 @@ fn held_back<'a>(
     let provider = catalogue.provider();
     let mut asked = pool.requirements.iter();
     if !guards.exotic_types && !asked.any(|asked| provider.names_types(asked)) {
-        rules.push(Box::new(|sold| {
-            sold.provider.is_exotic(&sold.instance_type.requirements)
-        }));
+        rules.push(Box::new(|sold| sold.provider.is_exotic(sold.instance_type)));
     }
     rules.push(Box::new(|sold| {
-        sold.instance_type.capacity.get(&ResourceName::Cpu) > guards.node_share_from_cpu_milli
+        let cores = sold.instance_type.capacity.get(&ResourceName::Cpu);
+        cores > guards.node_share_from_cpu_milli
+            && !sold.provider.is_accelerated(sold.instance_type)
     }));
     rules
 }

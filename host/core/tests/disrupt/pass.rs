@@ -208,7 +208,10 @@ fn policies_of_pools_decide_what_is_looked_at() {
 
 #[test]
 fn young_nodes_are_not_replaced_where_pods_are_packed_by_price() {
-    let mut young = oversized(|_| {}).snapshot();
+    let guarded = |world: ClusterFixture| {
+        world.settings(|settings| settings.churn.node_age = Span::from_secs(300))
+    };
+    let mut young = guarded(oversized(|_| {})).snapshot();
     let now = young.now;
     change_claim(&mut young, "n1", |claim| {
         claim.created = now - Span::from_secs(60);
@@ -216,8 +219,10 @@ fn young_nodes_are_not_replaced_where_pods_are_packed_by_price() {
     let decision = pass(&young);
     assert!(decision.commands.is_empty());
     assert_eq!(decision.wake, Some(now + Span::from_secs(240)));
+    Arc::make_mut(&mut young.settings).churn.node_age = Span::ZERO;
+    assert_eq!(pass(&young).commands.len(), 1, "at any age unless asked");
     let with_room = oversized(|_| {}).node(ours("n2", "large", 8000));
-    let mut with_room = with_room.pod(web("other", "n2")).snapshot();
+    let mut with_room = guarded(with_room.pod(web("other", "n2"))).snapshot();
     for name in ["n1", "n2"] {
         change_claim(&mut with_room, name, |claim| {
             claim.created = now - Span::from_secs(60);

@@ -26,6 +26,7 @@ pub struct GuardsEntry {
     pub small_node_cpu_milli: Option<i64>,
     /// Largest share of what its pool's pods request that one new node may have, in percent, by the larger of its shares of
     /// cpu and memory (5). Counts above `nodeShareFromCpuMilli`; 0 allows no larger node, unless a pod needs it.
+    /// Nodes with accelerators are never too large.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_share_percent: Option<Percent>,
     /// Size up to which a new node is never too large, in milli-cores (48000). In static pools no larger one is bought.
@@ -48,7 +49,7 @@ pub struct GuardsEntry {
     /// Types a spot claim names where they exist (15).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spot_types: Option<u32>,
-    /// `true` if burstable, previous-generation and bare-metal types may be bought unasked (default false).
+    /// `true` if burstable and previous-generation types, and bare metal without accelerators, may be bought unasked (default false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exotic_types: Option<bool>,
     /// `true` if spot machines may be bought for a pool that says nothing of capacity types (default false).
@@ -76,7 +77,7 @@ fn percent(written: Option<Percent>, default: u32) -> u32 {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ChurnEntry {
-    /// Least age of a node that is replaced (default 5m).
+    /// Least age of a node that is replaced (default 0s: any age).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_age: Option<Duration>,
     /// Least saving of a move in percent of what its nodes cost (5).

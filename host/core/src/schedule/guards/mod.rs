@@ -77,11 +77,14 @@ impl<'c, 's> RowGuards<'c, 's> {
         self.is_too_large(row) || self.is_exotic(row) || self.is_unrequested_spot(row)
     }
 
-    /// `true` for machines with too large a share of what their pool's pods request.
+    /// `true` for machines with too large a share of what their pool's pods request. Those with accelerators never are: they come in few
+    /// sizes, and where cores are scarce beside accelerators only large ones have enough.
     pub(crate) fn is_too_large(&self, row: usize) -> bool {
         let template = self.compiled.rows.rows[row].template;
-        let size = || Size::of(&self.compiled.offering(row).0.capacity);
-        self.guards.enabled && !self.largest[template].allows(size())
+        let (instance_type, _) = self.compiled.offering(row);
+        let allowed = || self.largest[template].allows(Size::of(&instance_type.capacity));
+        let provider = self.compiled.snapshot.catalogues.provider();
+        self.guards.enabled && !provider.is_accelerated(instance_type) && !allowed()
     }
 
     /// `true` for burstable, previous-generation and bare-metal machines, unless their pool names what it wants.

@@ -147,7 +147,7 @@ impl Stock {
                 .of_others()
                 .types()
                 .iter()
-                .map(|sold| snapshot.catalogues.provider().is_exotic(&sold.requirements))
+                .map(|sold| snapshot.catalogues.provider().is_exotic(sold))
                 .collect(),
             listed_supply: Supply::listed(&snapshot.catalogues, &snapshot.pools),
         }
