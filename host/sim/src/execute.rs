@@ -6,21 +6,27 @@
 use std::sync::Arc;
 
 use plimsoll_core::action::{
-    Answer, ClaimChange, ClaimLaunch, CloudCall, Finalizer, NodeChange, ObjectKey, Order, Outcome,
-    Purpose, Reason, Request, Write,
+    ActionId, Answer, ClaimChange, ClaimLaunch, CloudCall, Finalizer, NodeChange, ObjectKey, Order,
+    Outcome, Purpose, Reason, Request, Write,
 };
 use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, ProviderId, Uid};
 use plimsoll_core::model::{ConditionType, Node, NodeClaim, Object, Pod, Stamp, Version};
 use plimsoll_core::time::{Span, Timestamp};
 
 use crate::api::Api;
+use crate::input::Faults;
 use crate::world::{Event, World};
 
 impl World {
     /// Carries out an order and says how it ended.
     pub(crate) fn execute(&mut self, order: &Order) -> Outcome {
         let faults = self.behaviour.faults;
-        let happens = |what: &str, odds| self.random.happens(what, order.id, odds);
+        // An engine that begins anew gives the same orders again, and each time they may go another way.
+        let before = self.times_met(order.id);
+        let happens = |what: &str, odds| match before {
+            0 => self.random.happens(what, order.id, odds),
+            _ => self.random.happens(what, (order.id, before), odds),
+        };
         if happens("lost before", faults.lost_before) {
             return Outcome::Unknown;
         }
@@ -42,6 +48,16 @@ impl World {
             Request::Cloud(call) => self.call(call),
         };
         if lost { Outcome::Unknown } else { outcome }
+    }
+
+    /// How often an order was met before this time; not counted in a world without faults.
+    fn times_met(&mut self, id: ActionId) -> u32 {
+        if self.behaviour.faults == Faults::default() {
+            return 0;
+        }
+        let met = self.met.entry(id).or_default();
+        *met += 1;
+        *met - 1
     }
 
     fn has_changed(&self, order: &Order) -> bool {

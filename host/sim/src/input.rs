@@ -249,7 +249,7 @@ pub struct Delay {
 }
 
 /// Likelihoods in millionths.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
     /// A launch fails for no stated reason.
     pub launch: u64,

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::action::Order;
+use plimsoll_core::action::{ActionId, Order};
 use plimsoll_core::engine::{Input, Landings};
 use plimsoll_core::ids::{NodeName, ObjectName, ProviderId, Uid};
 use plimsoll_core::model::{ClassRef, Node, NodeClaim, Object, Pod, PodPhase, PodVolume};
@@ -76,6 +76,8 @@ pub(crate) struct World {
     pub(crate) announcements: Vec<Input>,
     /// Classes that pools name, and whether each can be used.
     pub(crate) classes: BTreeMap<ClassRef, bool>,
+    /// How often orders have been met that may go wrong.
+    pub(crate) met: BTreeMap<ActionId, u32>,
 }
 
 impl World {
@@ -94,6 +96,7 @@ impl World {
             tasks: BTreeMap::new(),
             announcements: Vec::new(),
             classes: BTreeMap::new(),
+            met: BTreeMap::new(),
         };
         world.fill(recording);
         for timed in &recording.changes {

@@ -281,3 +281,11 @@ fn a_pod_whose_promise_lapsed_is_planned_again() {
     let stand = after_an_hour(&sizes, behaviour(517, faults), &[]);
     assert_eq!(stand.waiting, 0, "{stand:?}");
 }
+
+/// Every answer about one claim is lost until it is given up; the next claim of the same name gives the same orders again.
+#[test]
+fn orders_that_are_given_anew_need_not_fail_again() {
+    let faults = rough_world(129_562, 25_749, 0);
+    let stand = after_an_hour(&[(10, 951)], behaviour(723, faults), &[]);
+    assert_eq!(stand.waiting, 0, "{stand:?}");
+}
