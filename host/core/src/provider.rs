@@ -8,12 +8,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::catalogue::InstanceType;
 use crate::ids::ReservationId;
 use crate::labels::{self, LabelKey, Labels};
 use crate::model::{ClassRef, Condition, ConditionStatus, class_label};
 use crate::requirement::{Requirement, Requirements};
-use crate::resources::ResourceName;
+use crate::resources::{ResourceName, Resources};
 use crate::time::Span;
 
 /// Domain of the keys that every provider has.
@@ -241,17 +240,17 @@ impl ProviderFacts {
                 .is_some_and(|values| !values.is_empty())
     }
 
-    /// `true` if a type has accelerators.
-    pub fn is_accelerated(&self, instance_type: &InstanceType) -> bool {
-        let has = |name: &ResourceName| instance_type.capacity.get(name) > 0;
-        self.accelerators.iter().any(has)
+    /// `true` if a type of this capacity has accelerators.
+    pub fn is_accelerated(&self, capacity: &Resources) -> bool {
+        self.accelerators.iter().any(|name| capacity.get(name) > 0)
     }
 
-    /// `true` if a type is burstable, of a previous generation, or bare metal without accelerators.
-    pub fn is_exotic(&self, instance_type: &InstanceType) -> bool {
-        let accelerated = self.is_accelerated(instance_type);
+    /// `true` if a type that satisfies these requirements and has this capacity is burstable, of a previous generation, or bare metal
+    /// without accelerators.
+    pub fn is_exotic(&self, requirements: &Requirements, capacity: &Resources) -> bool {
+        let accelerated = self.is_accelerated(capacity);
         self.exotic.iter().any(|mark| {
-            let requirement = instance_type.requirements.get(mark.key.as_str());
+            let requirement = requirements.get(mark.key.as_str());
             let value = requirement.and_then(Requirement::single);
             let counts = !(mark.but_accelerated && accelerated);
             counts && value.is_some_and(|value| mark.values.contains(value))

@@ -53,7 +53,7 @@ pub fn least_saving(
     moves::least_of(price, guards.saving, guards.saving_percent).max(lost)
 }
 
-/// What Jobs would lose if these nodes went, as the saving that makes up for it.
+/// Work of Jobs that is lost if these nodes go, as the saving that makes up for it.
 ///
 /// A pod that is moved does its work again, on the same share of a node. Waiting until the last of them has ended loses nothing but the
 /// saving, and takes about as long as that pod has run already: processes that have lived for a while are as likely as not to live for

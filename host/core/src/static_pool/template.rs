@@ -126,12 +126,16 @@ fn held_back<'a>(
     let provider = catalogue.provider();
     let mut asked = pool.requirements.iter();
     if !guards.exotic_types && !asked.any(|asked| provider.names_types(asked)) {
-        rules.push(Box::new(|sold| sold.provider.is_exotic(sold.instance_type)));
+        rules.push(Box::new(|sold| {
+            let listed = sold.instance_type;
+            sold.provider
+                .is_exotic(&listed.requirements, &listed.capacity)
+        }));
     }
     rules.push(Box::new(|sold| {
         let cores = sold.instance_type.capacity.get(&ResourceName::Cpu);
         cores > guards.node_share_from_cpu_milli
-            && !sold.provider.is_accelerated(sold.instance_type)
+            && !sold.provider.is_accelerated(&sold.instance_type.capacity)
     }));
     rules
 }

@@ -75,6 +75,11 @@ fn claim_name(snapshot: &Snapshot, name: &str) -> ClaimName {
     claim.expect("a node of ours").name.clone()
 }
 
+/// A cluster in which nodes are replaced from an age of five minutes on.
+fn grown_up(world: ClusterFixture) -> ClusterFixture {
+    world.settings(|settings| settings.churn.node_age = Span::from_secs(300))
+}
+
 /// A large machine that one small pod runs on: a small one would do.
 fn oversized(change: impl FnOnce(&mut NodePool)) -> ClusterFixture {
     let world = sold(general(change)).node(ours("n1", "large", 8000));
@@ -131,7 +136,7 @@ fn nodes_go_together_within_the_budgets_of_their_own_pools() {
             world = world.node(ours(node, "large", 8000));
             world = world.pod(web(&format!("web-{node}"), node));
         }
-        let mut young = world.snapshot();
+        let mut young = grown_up(world).snapshot();
         let created = young.now - Span::from_secs(60);
         for node in names {
             change_claim(&mut young, node, |claim| claim.created = created);
@@ -208,10 +213,7 @@ fn policies_of_pools_decide_what_is_looked_at() {
 
 #[test]
 fn young_nodes_are_not_replaced_where_pods_are_packed_by_price() {
-    let guarded = |world: ClusterFixture| {
-        world.settings(|settings| settings.churn.node_age = Span::from_secs(300))
-    };
-    let mut young = guarded(oversized(|_| {})).snapshot();
+    let mut young = grown_up(oversized(|_| {})).snapshot();
     let now = young.now;
     change_claim(&mut young, "n1", |claim| {
         claim.created = now - Span::from_secs(60);
@@ -222,7 +224,7 @@ fn young_nodes_are_not_replaced_where_pods_are_packed_by_price() {
     Arc::make_mut(&mut young.settings).churn.node_age = Span::ZERO;
     assert_eq!(pass(&young).commands.len(), 1, "at any age unless asked");
     let with_room = oversized(|_| {}).node(ours("n2", "large", 8000));
-    let mut with_room = guarded(with_room.pod(web("other", "n2"))).snapshot();
+    let mut with_room = grown_up(with_room.pod(web("other", "n2"))).snapshot();
     for name in ["n1", "n2"] {
         change_claim(&mut with_room, name, |claim| {
             claim.created = now - Span::from_secs(60);
@@ -349,7 +351,7 @@ fn an_explanation_names_the_first_thing_in_the_way() {
         said(never.snapshot()),
         "not consolidated now: its pool has consolidateAfter: Never"
     );
-    let mut young = oversized(|_| {}).snapshot();
+    let mut young = grown_up(oversized(|_| {})).snapshot();
     let created = young.now - Span::from_secs(60);
     change_claim(&mut young, "n1", |claim| claim.created = created);
     assert_eq!(

@@ -84,7 +84,7 @@ impl<'c, 's> RowGuards<'c, 's> {
         let (instance_type, _) = self.compiled.offering(row);
         let allowed = || self.largest[template].allows(Size::of(&instance_type.capacity));
         let provider = self.compiled.snapshot.catalogues.provider();
-        self.guards.enabled && !provider.is_accelerated(instance_type) && !allowed()
+        self.guards.enabled && !provider.is_accelerated(&instance_type.capacity) && !allowed()
     }
 
     /// `true` for burstable, previous-generation and bare-metal machines, unless their pool names what it wants.

@@ -147,7 +147,10 @@ impl Stock {
                 .of_others()
                 .types()
                 .iter()
-                .map(|sold| snapshot.catalogues.provider().is_exotic(sold))
+                .map(|sold| {
+                    let provider = snapshot.catalogues.provider();
+                    provider.is_exotic(&sold.requirements, &sold.capacity)
+                })
                 .collect(),
             listed_supply: Supply::listed(&snapshot.catalogues, &snapshot.pools),
         }
