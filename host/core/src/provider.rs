@@ -130,7 +130,7 @@ pub struct TypeMark {
     pub key: LabelKey,
     /// Values that are a mark; no label is none.
     pub values: MarkedValues,
-    /// `true` if it marks types without accelerators alone. Nobody buys accelerators unasked, and a size may be the only one with so many.
+    /// `true` if it marks types without accelerators alone. No one buys accelerators unasked, and a size may be the only one with so many.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub but_accelerated: bool,
 }

@@ -21,7 +21,7 @@ impl World {
     /// Carries out an order and says how it ended.
     pub(crate) fn execute(&mut self, order: &Order) -> Outcome {
         let faults = self.behaviour.faults;
-        // An engine that begins anew gives the same orders again, and each time they may go another way.
+        // An engine that starts again gives the same orders, and each time they may fail or not.
         let before = self.times_met(order.id);
         let happens = |what: &str, odds| match before {
             0 => self.random.happens(what, order.id, odds),

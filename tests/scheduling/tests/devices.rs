@@ -73,7 +73,7 @@ fn bare_metal_is_bought_unasked_for_its_accelerators_alone() {
     const SIZE: &str = "karpenter.k8s.aws/instance-size";
     const GPU: &str = "nvidia.com/gpu";
     let accelerated = |name: &str, size: &str, dollars: f64| {
-        let plain = family(name, 48, dollars).describes(is_in(SIZE, &[size]));
+        let plain = family(name, 96, dollars).describes(is_in(SIZE, &[size]));
         plain.device(GPU, 8)
     };
     let metal = family("m7i.metal", 16, 0.6).describes(is_in(SIZE, &["metal"]));
@@ -85,6 +85,11 @@ fn bare_metal_is_bought_unasked_for_its_accelerators_alone() {
     };
     let train = world().pods([pod("train").cpu(8000).device(GPU, 8)]);
     assert_eq!(names(&plan(&train.snapshot())), ["g4dn.metal"]);
+    // Cores beside accelerators come cheapest on the large one, which no guard on sizes keeps back.
+    let single = family("g4dn.4xlarge", 16, 1.2).device(GPU, 1);
+    let many = pod("train").cpu(11_000).device(GPU, 1).replicas(8);
+    let shared = world().sells(single).pods(many);
+    assert_eq!(names(&plan(&shared.snapshot())), ["g4dn.metal"]);
     let large = world().pods([pod("web").cpu(16_000).memory_mib(4096)]);
     assert_eq!(names(&plan(&large.snapshot())), ["m7i.4xlarge"]);
 }
