@@ -33,7 +33,7 @@
 {{- $ofAws := default (dict) $settings.awsFeatureGates }}
 {{- range $row := list
   (list $settings.enableDRA "enableDRA" "no node is planned for device claims")
-  (list $gates.terminateFirstDrift "featureGates.terminateFirstDrift" "a drifted node goes once there is room for its pods elsewhere; give its NodePool room for one node more, or drain the node yourself")
+  (list $gates.terminateFirstDrift "featureGates.terminateFirstDrift" "a drifted node is replaced once there is room for its pods elsewhere; give its NodePool room for one node more, or drain the node yourself")
   (list $gates.terminateFirstRepair "featureGates.terminateFirstRepair" "nodes are repaired as by Karpenter's legacy controller, which ends a node before it is replaced")
   (list $gates.podDeletionCostManagement "featureGates.podDeletionCostManagement" "costs of deletion are written on no pod; write controller.kubernetes.io/pod-deletion-cost yourself")
   (list $ofAws.draNVIDIAGPU "awsFeatureGates.draNVIDIAGPU" "no node is planned for device claims")

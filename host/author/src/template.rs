@@ -49,7 +49,7 @@ const fn template(hook: Hook) -> Template {
             suite: include_str!("../template/consolidate/suite.yaml"),
         },
         Hook::Budget => Template {
-            description: "Budget policy: no node goes while pods wait",
+            description: "Budget policy: no node is disrupted while pods wait",
             page: include_str!("../template/budget/README.md"),
             code: include_str!("../template/budget/lib.rs"),
             suite: include_str!("../template/budget/suite.yaml"),

@@ -28,7 +28,7 @@ const SHUT: [(&str, &str); 3] = [
     ),
     (
         "TerminateFirstDrift",
-        "a drifted node goes once there is room for its pods elsewhere",
+        "a drifted node is replaced once there is room for its pods elsewhere",
     ),
     (
         "TerminateFirstRepair",
@@ -58,7 +58,7 @@ pub(crate) fn set(settings: &mut Settings, text: &str) -> Result<Vec<String>> {
             let known: Vec<&str> = GATES.iter().map(|(known, _)| *known).collect();
             let known = known.join(", ");
             warnings.push(format!(
-                "--feature-gates names {name}, which is passed over; known are {known}"
+                "--feature-gates names {name}, which is ignored; known are {known}"
             ));
         }
     }
@@ -117,7 +117,7 @@ mod tests {
         assert!(settings.static_capacity);
         let known = "CapacityBuffer, NodeOverlay, NodeRepair, ReservedCapacity, SpotToSpotConsolidation, StaticCapacity";
         let warning =
-            |name| format!("--feature-gates names {name}, which is passed over; known are {known}");
+            |name| format!("--feature-gates names {name}, which is ignored; known are {known}");
         assert_eq!(warnings, ["Drift", "Static"].map(warning));
     }
 }

@@ -45,8 +45,8 @@ impl Troubles {
                 (Kind::NodeClaim, true) => {
                     "it is not launched, and its node neither joins nor is disrupted voluntarily"
                 }
-                (_, true) => "passed over, what was known of it before stays",
-                (_, false) => "passed over, nothing is known of it",
+                (_, true) => "ignored; what was known of it before stays",
+                (_, false) => "ignored; nothing is known of it",
             };
             tracing::warn!(
                 kind = kind.as_str(),

@@ -43,7 +43,7 @@ pub fn allow(budgeters: &[&dyn Budgeter], question: &AllowQuestion) -> Allowed {
     for (place, budgeter) in budgeters.iter().enumerate() {
         let mut answer = budgeter.allow(question).unwrap_or_else(|fault| {
             notes.push(format!(
-                "policy {} failed to allow: {fault}; only drift goes on, as declared",
+                "policy {} failed to allow: {fault}; only drift continues, as declared",
                 budgeter.name()
             ));
             faults.push((place, fault));

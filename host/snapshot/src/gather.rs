@@ -247,7 +247,8 @@ impl Gatherer {
             .and_then(|own| own.get(labels::NODEPOOL));
         if pool.is_none() {
             let name = claim.pointer("/metadata/name").and_then(Value::as_str);
-            let sentence = "is of no pool: it is passed over, and its node is taken for one that nobody manages";
+            let sentence =
+                "belongs to no NodePool: it is ignored, and its node counts as unmanaged";
             let key = (
                 Severity::Advice,
                 "NodeClaim".to_owned(),

@@ -223,7 +223,7 @@ impl fmt::Display for Note {
             Self::UnknownKind { kind, count } => {
                 write!(
                     f,
-                    "{kind}: {count} passed over, decisions do not read this kind"
+                    "{kind}: {count} ignored, decisions do not read this kind"
                 )
             }
             Self::UnknownField {

@@ -120,7 +120,7 @@ fn what_kubectl_prints_is_a_snapshot_with_what_was_assumed_said() {
     assert_eq!(
         told,
         [
-            "v1 Event: 2 passed over, decisions do not read this kind",
+            "v1 Event: 2 ignored, decisions do not read this kind",
             "Pod b: spec.nodeSelectr is not a known field",
             "no plimsoll.time: taking 2026-01-02T03:04:05Z, the newest instant in the file",
             "no NodePool: taking one named default (linux, amd64, on-demand, no limits)",

@@ -210,7 +210,7 @@ fn what_a_server_has_seen_is_not_planned() {
         assert_eq!(pods, [""; 0], "{kind}");
         let passed = notes
             .iter()
-            .filter(|note| note.contains("passed over"))
+            .filter(|note| note.contains("ignored"))
             .count();
         assert_eq!(
             (notes.len(), passed),

@@ -44,7 +44,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         r#"{"settings": {"featureGates": {"terminateFirstDrift": true}}}"#,
-        "settings.featureGates.terminateFirstDrift is true; expected false: a drifted node goes once there is room",
+        "settings.featureGates.terminateFirstDrift is true; expected false: a drifted node is replaced once there is room",
     ),
     (
         r#"{"settings": {"featureGates": {"terminateFirstRepair": "true"}}}"#,

@@ -171,7 +171,7 @@ fn each_misbehaviour_holds_back_all_but_drift_and_is_named() {
         assert_eq!(
             allowed.notes,
             [format!(
-                "policy guest-hostile-budget failed to allow: {fault}; only drift goes on, as declared"
+                "policy guest-hostile-budget failed to allow: {fault}; only drift continues, as declared"
             )]
         );
     }

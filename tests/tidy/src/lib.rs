@@ -17,6 +17,7 @@ pub mod names;
 pub mod orphans;
 pub mod purity;
 pub mod rooms;
+pub mod spoken;
 pub mod supply;
 pub mod tree;
 pub mod unfinished;

@@ -7,7 +7,7 @@ use plimsoll_tidy::graph::Features;
 use plimsoll_tidy::supply::{self, Lists};
 use plimsoll_tidy::{
     Graph, Tree, acceptance, clouds, docs, files, layers, manifests, names, orphans, purity, rooms,
-    unfinished, words,
+    spoken, unfinished, words,
 };
 
 static TREE: LazyLock<Tree> =
@@ -135,4 +135,9 @@ fn doc_comments_open_with_nouns() {
 #[test]
 fn texts_talk_about_the_product() {
     holds(&words::talk(&TREE));
+}
+
+#[test]
+fn people_read_the_words_of_the_field() {
+    holds(&spoken::words(&TREE));
 }

@@ -13,7 +13,7 @@ pub(crate) struct Aws {
     /// URL of the cluster's API server, as nodes reach it; by default EKS is asked. Environment: CLUSTER_ENDPOINT.
     #[arg(long, help_heading = "AWS", value_name = "URL")]
     pub(crate) cluster_endpoint: Option<String>,
-    /// Certificate authority of the API server in base64, as nodes are told; by default the one that this process trusts. Environment:
+    /// Certificate authority of the API server in base64, for nodes; by default the one that this process trusts. Environment:
     /// CLUSTER_CA_BUNDLE.
     #[arg(long, help_heading = "AWS", value_name = "BASE64")]
     pub(crate) cluster_ca_bundle: Option<String>,
@@ -24,14 +24,14 @@ pub(crate) struct Aws {
     #[arg(long, help_heading = "AWS", value_name = "NUMBER")]
     pub(crate) reserved_enis: Option<u32>,
     /// The cluster's network has no way to AWS's Pricing service, nor to IAM: list prices are those compiled in, and instance profiles of classes
-    /// that go are left. Environment: ISOLATED_VPC.
+    /// that are deleted are left. Environment: ISOLATED_VPC.
     #[arg(long, help_heading = "AWS", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) isolated_vpc: Option<bool>,
     /// Classes are not tried out (launch template, dry runs of `CreateFleet` and `RunInstances`) before they are launched. Environment:
     /// DISABLE_DRY_RUN.
     #[arg(long, help_heading = "AWS", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) disable_dry_run: Option<bool>,
-    /// Name of the queue with messages about instances; without one interruptions are not heard of. Environment: INTERRUPTION_QUEUE.
+    /// Name of the queue with messages about instances; without one interruptions are not noticed. Environment: INTERRUPTION_QUEUE.
     #[arg(long, help_heading = "AWS", value_name = "NAME")]
     pub(crate) interruption_queue: Option<String>,
     /// The version of Kubernetes, by which images are found, is EKS's word and not the API server's. Environment: EKS_CONTROL_PLANE.
@@ -52,7 +52,7 @@ pub(crate) struct Aws {
     /// Refused: zonal shifts are not followed. Environment: ENABLE_ZONAL_SHIFT.
     #[arg(long, help_heading = "AWS", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) enable_zonal_shift: Option<bool>,
-    /// Gates of AWS, such as NodeClassCEL=false; none has an effect: NodeClassCEL, DRANVIDIAGPU, DRAEFA and RebootForRepair are told of where
+    /// Gates of AWS, such as NodeClassCEL=false; none has an effect: NodeClassCEL, DRANVIDIAGPU, DRAEFA and RebootForRepair are logged where
     /// they are open. Environment: AWS_FEATURE_GATES.
     #[arg(
         long = "aws-feature-gates",

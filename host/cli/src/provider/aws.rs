@@ -136,7 +136,7 @@ fn unconnected(error: ConnectError) -> Environment {
 async fn endpoint(clients: &Clients, cluster: &str) -> Result<String> {
     let said = match clients.endpoint(cluster).await {
         Ok(Some(endpoint)) => return Ok(endpoint),
-        Ok(None) => "it is not told".to_owned(),
+        Ok(None) => "it has no endpoint".to_owned(),
         Err(error) => error.to_string(),
     };
     bail!(Environment(format!(
@@ -187,7 +187,7 @@ async fn dns(client: &Client) -> Option<String> {
     match services.get_opt("kube-dns").await {
         Ok(service) => service?.spec?.cluster_ip,
         Err(error) => {
-            tracing::warn!(%error, "Service kube-system/kube-dns cannot be read; nodes are not told their DNS");
+            tracing::warn!(%error, "Service kube-system/kube-dns cannot be read; nodes get no address of the cluster's DNS");
             None
         }
     }

@@ -375,7 +375,7 @@ async fn a_policy_that_points_nowhere_says_so_and_so_does_a_pool_that_names_none
     served.run_pods("web", 1).await;
     served.end_pods().await;
     served.until_initialized().await;
-    let held = "pool general asks for policy gentle, which does not serve; none of its nodes goes for consolidation, emptiness or drift";
+    let held = "pool general asks for policy gentle, which does not serve; none of its nodes is disrupted for consolidation, emptiness or drift";
     served.until_told(held).await;
     assert_eq!(served.nodes().await.len(), 1);
     pool["metadata"]["annotations"] = json!({});

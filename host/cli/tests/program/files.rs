@@ -21,7 +21,7 @@ fn what_kubectl_prints_is_taken_as_it_is() {
     assert_eq!(ran.out, "standard input: valid\n");
     assert_eq!(
         ran.err,
-        "warning: standard input: v1 Event: 1 passed over, decisions do not read this kind\n\
+        "warning: standard input: v1 Event: 1 ignored, decisions do not read this kind\n\
          warning: standard input: no plimsoll.time: taking 2026-11-21T09:10:00Z, the newest instant in the file\n\
          warning: standard input: no NodePool: taking one named default (linux, amd64, on-demand, no limits)\n\
          warning: standard input: no plimsoll.catalogue: taking us-gov-west-1, the region of the nodes\n"

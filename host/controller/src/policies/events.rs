@@ -58,7 +58,7 @@ pub(super) fn instead(hook: Hook, vetoes: bool, behind: Option<&str>) -> String 
         (_, Some(behind)) => format!("its last good module {behind} decides"),
         (Hook::Rank, None) => "list prices are taken for its pools".to_owned(),
         (Hook::Consolidate, None) => "no node of its pools is consolidated".to_owned(),
-        (Hook::Budget, None) => "only drift goes on in its pools, as declared".to_owned(),
+        (Hook::Budget, None) => "only drift continues in its pools, as declared".to_owned(),
     }
 }
 
@@ -213,7 +213,7 @@ mod tests {
             ),
             (
                 said(Hook::Budget, false, None),
-                "only drift goes on in its pools, as declared",
+                "only drift continues in its pools, as declared",
             ),
         ] {
             assert_eq!(

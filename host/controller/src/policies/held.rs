@@ -49,7 +49,14 @@ fn held(pools: &Pools, generation: &Generation) -> BTreeSet<Held> {
         };
         Some((pool.name.clone(), annotation, Arc::clone(policy)))
     };
-    pools.values().filter_map(of).collect()
+    Some((pool.name.clone(), annotation, Arc::clone(policy)))
+}
+
+/// A remark on the pool.
+pub(super) fn words((_, annotation, policy): &Held) -> String {
+    format!(
+        "annotation {annotation} names policy {policy}, which does not serve; none of the pool's nodes is disrupted for consolidation, emptiness or drift until it does or the annotation is taken off"
+    )
 }
 
 fn notice((pool, annotation, policy): &Held) -> Notice {

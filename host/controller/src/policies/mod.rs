@@ -177,10 +177,7 @@ impl Tasks {
                     self.apply(*policy);
                 }
                 Ok(PolicyChange::Unreadable(policy, fault)) => {
-                    tracing::warn!(
-                        policy,
-                        "policy cannot be read: {fault}; what serves goes on"
-                    );
+                    tracing::warn!(policy, "policy cannot be read: {fault}; what serves stays");
                 }
                 Ok(PolicyChange::Gone(name)) => {
                     self.objects.remove(&name);
@@ -188,7 +185,7 @@ impl Tasks {
                 Err(error) => {
                     let words = error.to_string();
                     if words != said {
-                        tracing::warn!("policies are not watched: {words}; what serves goes on");
+                        tracing::warn!("policies are not watched: {words}; what serves stays");
                         said = words;
                     }
                 }

@@ -3,7 +3,7 @@
 //! ```text
 //! status ─► modules that served well serve again, from their copies
 //! Policy ─► read ─► ConfigMap ─► gates ─► serves from the next decision on (or in shadow) ─► copied
-//!             └─────────┴──────────┴────► refused: the condition says at which step; what serves goes on
+//!             └─────────┴──────────┴────► refused: the condition says at which step; what serves stays
 //! ```
 
 use std::collections::BTreeMap;
@@ -155,7 +155,7 @@ impl PolicyTask {
             Ok(None) => self.content = Content::Missing,
             Err(error) => {
                 let words = format!("{:#}", anyhow::Error::from(error));
-                tracing::warn!(policy = &*self.name, "{words}; what serves goes on");
+                tracing::warn!(policy = &*self.name, "{words}; what serves stays");
                 // What was read before is still the last that is known.
                 if matches!(self.content, Content::Unknown | Content::Unreadable(_)) {
                     self.content = Content::Unreadable(words);

@@ -77,7 +77,7 @@ impl fmt::Display for Unfit {
             Self::NoCapacityType => "it has no label of its capacity type",
             Self::NoZone => "it has no label of its zone",
             Self::Never => "its pool has consolidateAfter: Never",
-            Self::Empty => "it is empty and goes as such",
+            Self::Empty => "it is empty and is removed as such",
             Self::WhenEmptyOnly => "its pool has consolidationPolicy: WhenEmpty",
             Self::NotQuiet { .. } => "pods came or went there less than consolidateAfter ago",
             Self::KeepsSpare => "it is empty, and its room is kept by a capacity buffer",

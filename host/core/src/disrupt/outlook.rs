@@ -131,7 +131,7 @@ impl fmt::Display for Declined {
             ),
             DeclinedBy::OtherMove => write!(
                 f,
-                "consolidation would save {saving}, and a better move goes first"
+                "consolidation would save {saving}, and a better move comes first"
             ),
         }
     }

@@ -27,7 +27,7 @@ impl Engine {
                 more => format!(", one of {more} nodes"),
             };
             let instead = match command.plan.claims.len() {
-                0 => "goes without a replacement".to_owned(),
+                0 => "terminates without a replacement".to_owned(),
                 1 => "is replaced by 1 node".to_owned(),
                 more => format!("is replaced by {more} nodes"),
             };
@@ -62,7 +62,7 @@ impl Engine {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
-        let words = "its node must be ready before the nodes that it replaces go".to_owned();
+        let words = "its node must be ready before the nodes that it replaces terminate".to_owned();
         let object = ObjectKey::Claim(replacement.clone());
         actions.push(report(object, WAITING_READINESS, words, now));
     }
@@ -75,7 +75,7 @@ impl Engine {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
-        let words = format!("goes: {why}");
+        let words = format!("terminates: {why}");
         let members = std::slice::from_ref(member);
         self.report_members(members, TERMINATING, &words, now, actions);
     }

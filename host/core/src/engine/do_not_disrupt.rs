@@ -33,7 +33,7 @@ impl ToldWishes {
             DoNotDisrupt::Malformed(text) => (
                 INVALID,
                 format!(
-                    "annotation karpenter.sh/do-not-disrupt is \"{text}\" and is passed over; expected true, or a time such as 30m or 1h30m"
+                    "annotation karpenter.sh/do-not-disrupt is \"{text}\" and is ignored; expected true, or a time such as 30m or 1h30m"
                 ),
             ),
             DoNotDisrupt::For(span) => match pod.protected_until() {

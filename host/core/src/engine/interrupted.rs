@@ -57,7 +57,7 @@ impl Engine {
         actions: &mut Vec<Action>,
     ) {
         let facts = interruption.facts();
-        let goes = format!("goes: {}", facts.words);
+        let goes = format!("terminates: {}", facts.words);
         for object in self.claim_and_node(&claim.name) {
             let words = facts.words.to_owned();
             actions.push(report(object.clone(), facts.event, words, now));

@@ -210,7 +210,7 @@ impl Engine {
             Some(left) => (
                 "Disrupted",
                 format!(
-                    "Deleted pod, which has {left} to end, since the drain of its node must be over in time: its disruption budgets and its wish to be left alone are passed over: {reason}"
+                    "Deleted pod, which has {left} to end, since the drain of its node must be over in time: its disruption budgets and its wish to be left alone are overridden: {reason}"
                 ),
             ),
         };

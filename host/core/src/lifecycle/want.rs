@@ -154,8 +154,11 @@ impl Step {
         let write = Write::DeleteClaim(name.clone());
         let request = Request::Write(write);
         self.want_of_claim(view.claim, Purpose::DeleteClaim, None, request);
-        let words = format!("claim {name} goes: {}", cause.because());
-        self.report(view.key(), Purpose::DeleteClaim, "Deleting", words);
+        if !cause.is_told() {
+            let words = format!("claim {name} terminates: {}", cause.because());
+            let reason = EventReason::Deleting;
+            self.report(view.key(), Purpose::DeleteClaim, reason, words);
+        }
         self.deletes = Some(cause);
     }
 

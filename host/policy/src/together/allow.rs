@@ -53,7 +53,7 @@ impl Held {
     pub(crate) fn sentence(&self) -> String {
         let Self { pool, policy } = self;
         format!(
-            "pool {pool} asks for policy {policy}, which does not serve; none of its nodes goes for consolidation, emptiness or drift"
+            "pool {pool} asks for policy {policy}, which does not serve; none of its nodes is disrupted for consolidation, emptiness or drift"
         )
     }
 }

@@ -59,17 +59,17 @@ fn reserved(flags: &flags::Aws, said: &impl Fn(&str) -> Option<String>) -> u32 {
     flags.reserved_enis.or_else(written).unwrap_or(0)
 }
 
-/// `true` if a variable can be read; otherwise the log says that it is passed over.
+/// `true` if a variable can be read; otherwise the log says that it is ignored.
 fn is_read<T: FromStr>(name: &str, text: &str, expected: &str) -> bool {
     let is_read = text.parse::<T>().is_ok();
     if !is_read {
-        passed_over(name, text, expected);
+        ignored(name, text, expected);
     }
     is_read
 }
 
-fn passed_over(name: &str, text: &str, expected: &str) {
-    tracing::warn!("{name} is \"{text}\", which is passed over; expected {expected}");
+fn ignored(name: &str, text: &str, expected: &str) {
+    tracing::warn!("{name} is \"{text}\", which is ignored; expected {expected}");
 }
 
 /// A switch by its flag, or else by its variable; off where neither says.
@@ -128,7 +128,7 @@ fn written(name: &str, said: &impl Fn(&str) -> Option<String>) -> Result<Option<
         return Ok(None);
     };
     if duration::parse(&text).is_none() {
-        passed_over(name, &text, duration::EXPECTED);
+        ignored(name, &text, duration::EXPECTED);
         return Ok(None);
     }
     let span = flags::interval(&text).map_err(|words| anyhow!("{name} is \"{text}\"; {words}"))?;
@@ -172,7 +172,7 @@ pub(super) fn gates(
             None => {
                 let known = GATES.map(|(known, _)| known).join(", ");
                 warnings.push(format!(
-                    "--aws-feature-gates names {name}, which is passed over; known are {known}"
+                    "--aws-feature-gates names {name}, which is ignored; known are {known}"
                 ));
             }
         }
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn zonal_shifts_are_refused_and_not_passed_over() {
+    fn zonal_shifts_are_refused_and_not_ignored() {
         let read = |text| {
             from(&[("ENABLE_ZONAL_SHIFT", text)], |flags, said| {
                 refuse_zonal_shifts(flags, &said)
@@ -289,7 +289,7 @@ mod tests {
             "{told:?}"
         );
         assert!(
-            told[1].contains("names Other, which is passed over"),
+            told[1].contains("names Other, which is ignored"),
             "{told:?}"
         );
         let words = "--aws-feature-gates has \"NodeClassCEL\"; expected NAME=true or NAME=false";

@@ -64,6 +64,8 @@ async fn know_cluster(ec2: &Ec2) {
         Ok(Err(error)) => {
             tracing::warn!(%error, "addresses of the cluster's services are not known");
         }
-        Err(_) => tracing::warn!("addresses of the cluster's services were not told in time"),
+        Err(_) => {
+            tracing::warn!("EKS does not say in time which addresses the cluster's services have")
+        }
     }
 }
