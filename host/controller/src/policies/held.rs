@@ -49,19 +49,12 @@ fn held(pools: &Pools, generation: &Generation) -> BTreeSet<Held> {
         };
         Some((pool.name.clone(), annotation, Arc::clone(policy)))
     };
-    Some((pool.name.clone(), annotation, Arc::clone(policy)))
-}
-
-/// A remark on the pool.
-pub(super) fn words((_, annotation, policy): &Held) -> String {
-    format!(
-        "annotation {annotation} names policy {policy}, which does not serve; none of the pool's nodes is disrupted for consolidation, emptiness or drift until it does or the annotation is taken off"
-    )
+    pools.values().filter_map(of).collect()
 }
 
 fn notice((pool, annotation, policy): &Held) -> Notice {
     let message = format!(
-        "annotation {annotation} names policy {policy}, which does not serve; none of the pool's nodes goes for consolidation, emptiness or drift until it does or the annotation is taken off"
+        "annotation {annotation} names policy {policy}, which does not serve; none of the pool's nodes is disrupted for consolidation, emptiness or drift until it does or the annotation is taken off"
     );
     tracing::warn!(pool = pool.as_str(), "{message}");
     Notice::warning(Kind::NodePool, "", pool.as_str(), REASON, message)

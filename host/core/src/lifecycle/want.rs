@@ -154,11 +154,8 @@ impl Step {
         let write = Write::DeleteClaim(name.clone());
         let request = Request::Write(write);
         self.want_of_claim(view.claim, Purpose::DeleteClaim, None, request);
-        if !cause.is_told() {
-            let words = format!("claim {name} terminates: {}", cause.because());
-            let reason = EventReason::Deleting;
-            self.report(view.key(), Purpose::DeleteClaim, reason, words);
-        }
+        let words = format!("claim {name} terminates: {}", cause.because());
+        self.report(view.key(), Purpose::DeleteClaim, "Deleting", words);
         self.deletes = Some(cause);
     }
 
