@@ -28,7 +28,7 @@ pub use failed_request::FailedRequest;
 pub use intern::{Interner, ResizeRule};
 pub use object::{Kind, Object, ObjectKey};
 pub use read::{ReadError, read};
-pub use tolerant::{is_partly_read, read_class, read_tolerant};
+pub use tolerant::{UNREADABLE, is_partly_read, read_class, read_tolerant};
 pub use validate::{
     Finding, Severity, claim_refusal, kubelet_expressions, kubelet_faults, validate,
 };

@@ -2,14 +2,15 @@
 //!
 //! A field that is not known is ignored. A value that makes no sense is taken out of the object, or exchanged for the one that does
 //! least where its absence would do more, and told as the problem of what is left: then nothing is launched for it and no node
-//! disrupted. An object without which nothing is known of its class, or of a claim's instance, cannot be read; what was known of it
-//! before stays, with the problem. Files are not read so: their authors are told what is wrong.
+//! disrupted. A pool whose class cannot be read is one of a class that no provider serves. A claim of which class or instance cannot be
+//! read is not read at all; what was known of it before stays, with the problem. Files are not read so: their authors are told what
+//! is wrong.
 
 use std::sync::Arc;
 
-use plimsoll_core::model::{self, Unread};
+use plimsoll_core::model::{self, ClassRef, Unread};
 use plimsoll_core::time::Timestamp;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::FieldError;
 use crate::intern::Interner;
@@ -28,6 +29,12 @@ const MAX_REMOVED: usize = 64;
 const DURATIONS: [&str; 2] = ["expireAfter", "consolidateAfter"];
 /// Never, as the API writes it.
 const NEVER: &str = "Never";
+/// Field of what a controller has written.
+const STATUS: &str = "status";
+/// Where a pool names its class.
+const CLASS_OF_POOL: [&str; 4] = ["spec", "template", "spec", "nodeClassRef"];
+/// Stands for each part of a class's name that cannot be read: no provider serves such a class.
+pub const UNREADABLE: &str = "unreadable";
 
 /// Reads one object that an API server has accepted. Of pools and claims whatever can be read is; objects of other kinds are read
 /// whole or not at all.
@@ -38,12 +45,13 @@ pub fn read_tolerant(
 ) -> Result<(ObjectKey, Object), ReadError> {
     let mut attempt =
         |value: &Value, unknown: &mut dyn FnMut(&str)| read(kind, value, interner, unknown);
-    let kept = match kind {
-        Kind::NodePool => Status::MayBeLost,
-        Kind::NodeClaim => Status::IsNeeded,
+    let mend: fn(&mut Value, &str) -> bool = match kind {
+        Kind::NodePool => |pool, path| complete_class(pool) || take_out(pool, path),
+        // The status of a claim says what stands for it.
+        Kind::NodeClaim => |claim, path| !path.starts_with(STATUS) && take_out(claim, path),
         _ => return attempt(value, &mut |_| {}),
     };
-    let (read, unread) = understood(value, kept, |error| &error.field, &mut attempt)?;
+    let (read, unread) = understood(value, mend, |error| &error.field, &mut attempt)?;
     let (key, object) = read;
     Ok((key, object.with_unread(&unread)))
 }
@@ -52,7 +60,7 @@ pub fn read_tolerant(
 pub fn read_class(value: &Value) -> Result<Ec2NodeClass, FieldError> {
     let mut attempt = |value: &Value, unknown: &mut dyn FnMut(&str)| from_value(value, unknown);
     let (mut class, unread): (Ec2NodeClass, _) =
-        understood(value, Status::MayBeLost, |error| error, &mut attempt)?;
+        understood(value, take_out, |error| error, &mut attempt)?;
     class.unread = unread;
     // Fields that are kept as they are written are not all known.
     let kept = class.spec.rest.keys();
@@ -77,19 +85,11 @@ fn ignored(path: &str) -> Arc<str> {
 /// A reading of a value that names the paths it does not know.
 type Attempt<'a, T, E> = dyn FnMut(&Value, &mut dyn FnMut(&str)) -> Result<T, E> + 'a;
 
-/// Use of what an object's status says.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Status {
-    /// It is written again as it is to be.
-    MayBeLost,
-    /// It says what stands for the object.
-    IsNeeded,
-}
-
-/// What an attempt reads of a value, once all that it cannot read is out of it.
+/// What an attempt reads of a value, once all that it cannot read is out of it: `mend` takes out what stands at a path, and says whether
+/// it could.
 fn understood<T, E>(
     value: &Value,
-    status: Status,
+    mend: fn(&mut Value, &str) -> bool,
     field: impl Fn(&E) -> &FieldError,
     attempt: &mut Attempt<'_, T, E>,
 ) -> Result<(T, Unread), E> {
@@ -113,12 +113,10 @@ fn understood<T, E>(
     let mut problem: Option<Arc<str>> = None;
     let mut next = field(&first).clone();
     for _ in 0..MAX_REMOVED {
-        let is_of_status = next.path.starts_with("status");
-        let is_needed = is_of_status && status == Status::IsNeeded;
-        if is_needed || !take_out(&mut rest, &next.path) {
+        if !mend(&mut rest, &next.path) {
             return Err(first);
         }
-        if !is_of_status {
+        if !next.path.starts_with(STATUS) {
             problem.get_or_insert_with(|| next.to_string().into());
         }
         match whole(&rest) {
@@ -162,6 +160,18 @@ impl Object {
         }))
     }
 
+    /// The same object, of the class that it had before where its own cannot be read: that is never changed.
+    #[must_use]
+    pub fn of_class_before(mut self, before: &Self) -> Self {
+        if let (Self::Whole(model::Object::Pool(pool)), Self::Whole(model::Object::Pool(before))) =
+            (&mut self, before)
+            && is_unreadable(&pool.class)
+        {
+            Arc::make_mut(pool).class = before.class.clone();
+        }
+        self
+    }
+
     fn with_unread(mut self, more: &Unread) -> Self {
         if more.is_empty() {
             return self;
@@ -185,6 +195,33 @@ impl Object {
         }
         self
     }
+}
+
+/// `true` if a part of the name of a class could not be read.
+fn is_unreadable(class: &ClassRef) -> bool {
+    [&class.group, &class.kind, &class.name]
+        .into_iter()
+        .any(|part| **part == *UNREADABLE)
+}
+
+/// Completes the name of a pool's class where a part of it cannot be read, so that all else of the pool can be; `false` where nothing is
+/// missing.
+fn complete_class(pool: &mut Value) -> bool {
+    let mut place = pool;
+    for step in CLASS_OF_POOL {
+        if !place.is_object() {
+            *place = Value::Object(Map::new());
+        }
+        place = &mut place[step];
+    }
+    let of = |part: &str| place.get(part).and_then(Value::as_str);
+    let parts = ["group", "kind", "name"].map(|part| (part, of(part).filter(|it| !it.is_empty())));
+    if parts.iter().all(|(_, text)| text.is_some()) {
+        return false;
+    }
+    let named = parts.map(|(part, text)| (part.to_owned(), text.unwrap_or(UNREADABLE).into()));
+    *place = Value::Object(named.into_iter().collect());
+    true
 }
 
 /// Takes the value at a path out, or what holds it where it is absent; `false` where the object would be nothing without it.
@@ -272,215 +309,4 @@ fn after_key<'p>(path: &'p str, key: &str) -> Option<&'p str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use plimsoll_core::model::{BudgetReasons, NodeClaim, NodePool};
-    use serde_json::json;
-
-    use super::*;
-
-    fn pool_value() -> Value {
-        json!({
-            "apiVersion": "karpenter.sh/v1", "kind": "NodePool",
-            "metadata": {"name": "general", "uid": "u1"},
-            "spec": {
-                "limits": {"cpu": "100", "example.com/gpu": "4"},
-                "disruption": {"consolidateAfter": "0s", "budgets": [{"nodes": "1"}]},
-                "template": {"spec": {
-                    "nodeClassRef": {"group": "karpenter.kwok.sh", "kind": "KWOKNodeClass", "name": "default"},
-                    "requirements": [
-                        {"key": "a", "operator": "In", "values": ["1"]},
-                        {"key": "b", "operator": "Exists"},
-                    ],
-                }},
-            },
-        })
-    }
-
-    fn read_as(kind: Kind, value: &Value) -> Result<Object, ReadError> {
-        read_tolerant(kind, value, &mut Interner::new()).map(|(_, object)| object)
-    }
-
-    fn pool(value: &Value) -> Arc<NodePool> {
-        match read_as(Kind::NodePool, value) {
-            Ok(Object::Whole(model::Object::Pool(pool))) => pool,
-            other => unreachable!("a pool: {other:?}"),
-        }
-    }
-
-    /// The pool with one value changed.
-    fn changed(pointer: &str, to: Value) -> Arc<NodePool> {
-        let mut value = pool_value();
-        *value.pointer_mut(pointer).expect("a place") = to;
-        pool(&value)
-    }
-
-    #[test]
-    fn a_pool_that_is_understood_has_nothing_unread() {
-        let whole = pool(&pool_value());
-        assert!(whole.unread.is_empty() && whole.ready);
-    }
-
-    #[test]
-    fn a_value_that_makes_no_sense_is_told_and_the_rest_of_the_pool_is_read() {
-        for (pointer, to, problem) in [
-            (
-                "/spec/template/spec/requirements/1/operator",
-                json!("Near"),
-                "spec.template.spec.requirements[1].operator is \"Near\"; expected In, NotIn, Exists, DoesNotExist, Gt, Lt, Gte or Lte",
-            ),
-            (
-                "/spec/limits/example.com~1gpu",
-                json!("many"),
-                "spec.limits.example.com/gpu ",
-            ),
-            (
-                "/spec/disruption/budgets/0/nodes",
-                json!("half"),
-                "spec.disruption.budgets[0].nodes is \"half\"; ",
-            ),
-            (
-                "/spec/template/spec/requirements",
-                json!("any"),
-                "spec.template.spec.requirements is \"any\"; ",
-            ),
-            (
-                "/spec/disruption/consolidateAfter",
-                json!({"seconds": 3}),
-                "spec.disruption.consolidateAfter is an object; ",
-            ),
-        ] {
-            let pool = changed(pointer, to);
-            let told = pool.unread.problem.as_deref().unwrap_or_default();
-            assert!(told.starts_with(problem), "{told}");
-            assert!(!pool.ready, "{problem}");
-            assert_eq!(pool.uid.as_str(), "u1");
-            assert_eq!(pool.class.name.as_ref(), "default");
-        }
-    }
-
-    #[test]
-    fn several_values_that_make_no_sense_are_all_left_out_and_the_first_is_told() {
-        let mut value = pool_value();
-        value["spec"]["template"]["spec"]["requirements"] = json!([
-            {"key": "a", "operator": "Near"}, {"key": "b", "operator": "Far"}, {"key": "c", "operator": "Exists"},
-        ]);
-        value["metadata"]["annotations"] = json!({"plimsoll.dev/packing": "tight"});
-        let pool = pool(&value);
-        let told = pool.unread.problem.as_deref().unwrap_or_default();
-        assert!(told.contains("requirements[0]"), "{told}");
-        assert_eq!(pool.requirements.len(), 1);
-    }
-
-    #[test]
-    fn durations_that_make_no_sense_never_come() {
-        let pool = changed("/spec/disruption/consolidateAfter", json!("soon"));
-        assert_eq!(pool.disruption.consolidate_after, None);
-        let mut value = pool_value();
-        value["spec"]["template"]["spec"]["expireAfter"] = json!("a year");
-        assert_eq!(self::pool(&value).expire_after, None);
-    }
-
-    #[test]
-    fn a_reason_or_field_of_a_newer_version_is_told_and_the_pool_serves() {
-        let mut value = pool_value();
-        value["spec"]["disruption"]["budgets"] =
-            json!([{"nodes": "1", "reasons": ["Drifted", "Unhealthy", "Repacked"]}]);
-        value["spec"]["disruption"]["pace"] = json!("slow");
-        let pool = pool(&value);
-        assert!(pool.ready && pool.unread.problem.is_none());
-        let told = pool.unread.ignored.join("; ");
-        assert_eq!(
-            told,
-            "spec.disruption.budgets[0].reasons[2] is \"Repacked\", which is not known to this version; \
-             spec.disruption.pace is not known to this version and is ignored"
-        );
-        let BudgetReasons::Listed(reasons) = &pool.disruption.budgets[0].reasons else {
-            unreachable!("a list");
-        };
-        assert_eq!(reasons.len(), 3);
-    }
-
-    #[test]
-    fn a_status_of_a_newer_version_is_no_problem_of_a_pool() {
-        let mut value = pool_value();
-        value["status"] = json!({"nodes": "three"});
-        let pool = pool(&value);
-        assert!(pool.unread.is_empty() && pool.ready);
-    }
-
-    fn claim_value() -> Value {
-        json!({
-            "apiVersion": "karpenter.sh/v1", "kind": "NodeClaim",
-            "metadata": {
-                "name": "general-a", "uid": "u2", "labels": {"karpenter.sh/nodepool": "general"},
-                "deletionTimestamp": "2026-01-01T00:00:00Z",
-            },
-            "spec": {
-                "nodeClassRef": {"group": "g", "kind": "k", "name": "n"}, "expireAfter": "1 month",
-                "requirements": [], "taints": [{"key": "a", "effect": "Shun"}],
-            },
-            "status": {"providerID": "kwok://a"},
-        })
-    }
-
-    #[test]
-    fn a_claim_that_is_not_understood_keeps_its_instance_its_pool_and_its_end() {
-        let claim: Arc<NodeClaim> = match read_as(Kind::NodeClaim, &claim_value()) {
-            Ok(Object::Whole(model::Object::Claim(claim))) => claim,
-            other => unreachable!("a claim: {other:?}"),
-        };
-        assert!(claim.unread.problem.is_some());
-        assert!(claim.provider_id.is_some() && claim.deleting.is_some());
-        assert_eq!(claim.pool.as_str(), "general");
-        assert_eq!(claim.expire_after, None, "720h would end it");
-    }
-
-    #[test]
-    fn without_its_class_or_instance_an_object_is_known_from_before_alone() {
-        let mut value = claim_value();
-        value["status"]["providerID"] = json!(["kwok://a"]);
-        assert!(read_as(Kind::NodeClaim, &value).is_err());
-        let mut value = pool_value();
-        let before = read_as(Kind::NodePool, &value).expect("a pool");
-        value["spec"]["template"]["spec"]["nodeClassRef"] = json!({"uid": "x"});
-        let error = read_as(Kind::NodePool, &value).expect_err("no class");
-        let known = before.as_known(&error, Some(Timestamp::default()));
-        let Some(Object::Whole(model::Object::Pool(pool))) = known else {
-            unreachable!("a pool");
-        };
-        assert!(!pool.ready && pool.deleting.is_some());
-        let told = pool.unread.problem.as_deref().unwrap_or_default();
-        assert!(told.contains("nodeClassRef"), "{told}");
-    }
-
-    #[test]
-    fn a_class_that_is_not_understood_is_read_without_what_is_not() {
-        let class = json!({
-            "apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass", "metadata": {"name": "default"},
-            "spec": {"role": "nodes", "detailedMonitoring": "sometimes", "pace": 1},
-            "status": {"subnets": "all"},
-        });
-        let class = read_class(&class).expect("a class");
-        assert_eq!(class.spec.role.as_deref(), Some("nodes"));
-        let told = class.unread.problem.as_deref().unwrap_or_default();
-        assert!(
-            told.starts_with("spec.detailedMonitoring is \"sometimes\"; "),
-            "{told}"
-        );
-        let ignored = "spec.pace is not known to this version and is ignored";
-        assert_eq!(class.unread.ignored, [Arc::from(ignored)]);
-    }
-
-    #[test]
-    fn what_could_not_be_read_is_still_told_of_an_object_that_was_written_into_a_file() {
-        let mut value = pool_value();
-        value["spec"]["template"]["spec"]["requirements"][0]["operator"] = json!("Near");
-        value["spec"]["pace"] = json!(1);
-        let before = read_as(Kind::NodePool, &value).expect("a pool");
-        let after = read_as(Kind::NodePool, &before.to_value()).expect("the same");
-        assert_eq!(after.unread(), before.unread());
-        let before = read_as(Kind::NodeClaim, &claim_value()).expect("a claim");
-        let after = read_as(Kind::NodeClaim, &before.to_value()).expect("the same");
-        assert_eq!(after, before);
-    }
-}
+mod tests;

@@ -4,23 +4,24 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
-use plimsoll_api::{Interner, Kind, read_tolerant};
+use plimsoll_controller::policies::{self, Standing};
 use plimsoll_core::catalogue::Catalogue;
-use plimsoll_core::engine::Engine;
+use plimsoll_core::engine::Engine as Finding;
 use plimsoll_core::snapshot::{Objects, Settings};
 use plimsoll_core::time::Timestamp;
-use plimsoll_ec2_facts::provider::CLASS;
 use plimsoll_kube::{Patience, list_all, node_class};
 use plimsoll_kwok::catalogue;
+use plimsoll_policy::Engine;
 use plimsoll_snapshot::section::NodeClassEntry;
-use plimsoll_snapshot::{Limits, Loaded, redact, write};
+use plimsoll_snapshot::{Limits, Loaded, Note, redact, write};
 use serde_json::Value;
 
 use crate::failure::Environment;
 use crate::flags::{Access, Sold};
+use crate::surroundings;
 
 /// How long a server may say nothing in the middle of an answer.
 const SILENCE: Duration = Duration::from_secs(30);
@@ -85,81 +86,113 @@ fn impatient(mut config: Config) -> Config {
     config
 }
 
+/// A cluster as it was read, and the policies that decide in it.
+pub(crate) struct Looked {
+    /// Its objects, as a file would have them.
+    pub(crate) loaded: Loaded,
+    /// The policies that serve there; none where they were not asked for.
+    pub(crate) standing: Standing,
+}
+
 /// Reads a cluster as a file would be read: what decisions read of its objects, at the present time, with names of their owners or without.
 pub(crate) fn recorded(access: &Access, sold: &Sold, with_names: bool) -> Result<Loaded> {
+    let config = config(access);
+    let loaded = blocking(async {
+        let client = Client::try_from(impatient(config.await?)).map_err(environment)?;
+        read(&client, sold, with_names).await
+    })?;
+    tell(&loaded, |note| !note.is_advice());
+    Ok(loaded)
+}
+
+/// Reads a cluster for whoever explains it, with the policies that serve there where `engine` takes them in. What cannot be read is left in
+/// the notes.
+pub(crate) fn looked(access: &Access, sold: &Sold, engine: Option<&Engine>) -> Result<Looked> {
+    let config = config(access);
+    let looked = blocking(async {
+        let config = config.await?;
+        let default_namespace = config.default_namespace.clone();
+        let client = Client::try_from(impatient(config)).map_err(environment)?;
+        let loaded = read(&client, sold, true).await?;
+        let mut standing = Standing::default();
+        if let Some(engine) = engine {
+            let namespace = surroundings::namespace(&client, default_namespace).await;
+            let read = policies::standing(&client, &namespace, engine).await;
+            standing = read.map_err(environment)?;
+        }
+        anyhow::Ok(Looked { loaded, standing })
+    })?;
+    tell(&looked.loaded, |note| {
+        !note.is_advice() && !note.is_of_unread()
+    });
+    Ok(looked)
+}
+
+fn blocking<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
     let runtime = runtime.map_err(|error| Environment(error.to_string()))?;
-    let (mut items, classes) = runtime.block_on(async {
-        let client = Client::try_from(impatient(config(access).await?)).map_err(environment)?;
-        let mut patience = Patience::new(|words: &str| eprintln!("warning: the cluster: {words}"));
-        let items = list_all(&client, &mut patience).await;
-        let items = items.map_err(environment)?;
-        let classes = node_classes(&client, &mut patience, with_names).await;
-        anyhow::Ok((items, classes))
-    })?;
-    if sold.region.is_none() && items.iter().any(buys_on_ec2) {
-        bail!("a NodePool of this cluster has a class of EC2; expected --region");
+    runtime.block_on(work)
+}
+
+fn tell(loaded: &Loaded, is_told: impl Fn(&Note) -> bool) {
+    for note in loaded.notes.iter().filter(|note| is_told(note)) {
+        eprintln!("warning: the cluster: {note}");
     }
-    items.iter_mut().for_each(as_understood);
+}
+
+async fn read(client: &Client, sold: &Sold, with_names: bool) -> Result<Loaded> {
+    let mut patience = Patience::new(|words: &str| eprintln!("warning: the cluster: {words}"));
+    let items = list_all(client, &mut patience).await;
+    let mut items = items.map_err(environment)?;
+    let classes = node_classes(client, &mut patience).await;
+    let sold = surroundings::sold(sold, &items)?;
+    let settings = surroundings::settings(client).await?;
     if !with_names {
         redact(&mut items);
     }
-    let mut list = empty(sold)?;
+    let entries = classes.iter().filter_map(|class| {
+        let kind = class["kind"].as_str().unwrap_or_default();
+        let entry = NodeClassEntry::of(kind, class)?;
+        Some(if with_names {
+            entry
+        } else {
+            entry.without_messages()
+        })
+    });
+    let entries: Vec<NodeClassEntry> = entries.collect();
+    let mut list = empty(&sold)?;
     list["items"] = items.into();
-    list["plimsoll"]["nodeClasses"] = serde_json::to_value(classes)?;
+    list["plimsoll"]["nodeClasses"] = serde_json::to_value(entries)?;
     let text = serde_json::to_vec(&list)?;
-    let loaded = plimsoll_snapshot::read(&text[..], &Limits::default()).context("the cluster")?;
-    for note in loaded.notes.iter().filter(|note| !note.is_advice()) {
-        eprintln!("warning: the cluster: {note}");
-    }
+    let loaded = plimsoll_snapshot::read_served(&text[..], &Limits::default());
+    let mut loaded = loaded.context("the cluster")?;
+    loaded.snapshot.settings = Arc::new(settings);
     Ok(loaded)
 }
 
-/// Exchanges a pool or claim that is not understood in every part, such as one of a newer version, for what is understood of it. One
-/// that cannot be read at all stays, and is told by whatever reads it next.
-fn as_understood(item: &mut Value) {
-    let text = |field: &str| item.get(field).and_then(Value::as_str);
-    let kind = text("apiVersion").zip(text("kind"));
-    let kind = kind.and_then(|(version, kind)| Kind::parse(version, kind));
-    let kind = kind.filter(|kind| matches!(kind, Kind::NodePool | Kind::NodeClaim));
-    let read = kind.map(|kind| read_tolerant(kind, item, &mut Interner::new()));
-    let Some(Ok((_, object))) = read else { return };
-    if object.unread().is_some_and(|unread| !unread.is_empty()) {
-        *item = object.to_value();
-    }
-}
-
-/// Classes of EC2 of which not all is well; without sentences where names are not to be told. Where they may not be listed, nothing is known
-/// of them, which is told.
+/// Classes of all kinds that this program has a provider for. Where they may not be listed, nothing is known of them, which is told.
 async fn node_classes<Tell: FnMut(&str)>(
     client: &Client,
     patience: &mut Patience<Tell>,
-    with_names: bool,
-) -> Vec<NodeClassEntry> {
-    let listed = match patience.ask(async || node_class::list(client).await).await {
-        Ok(listed) => listed,
-        Err(kube::Error::Api(status)) if status.code == 404 => return Vec::new(),
-        Err(error) => {
-            let Environment(words) = environment(error);
-            eprintln!("warning: the cluster: nothing is known of its EC2NodeClasses: {words}");
-            return Vec::new();
+) -> Vec<Value> {
+    let mut classes = Vec::new();
+    for kind in node_class::KINDS {
+        match patience
+            .ask(async || node_class::list_as_written(client, kind).await)
+            .await
+        {
+            Ok(listed) => classes.extend(listed),
+            Err(kube::Error::Api(status)) if status.code == 404 => {}
+            Err(error) => {
+                let Environment(words) = environment(error);
+                let name = kind.kind;
+                eprintln!("warning: the cluster: nothing is known of its {name} objects: {words}");
+            }
         }
-    };
-    let classes = listed.iter().filter_map(|class| {
-        let class = serde_json::to_value(class).ok()?;
-        NodeClassEntry::of(CLASS, &class)
-    });
-    if with_names {
-        return classes.collect();
     }
-    classes.map(NodeClassEntry::without_messages).collect()
-}
-
-fn buys_on_ec2(object: &Value) -> bool {
-    let class = &object["spec"]["template"]["spec"]["nodeClassRef"];
-    object["kind"] == Kind::NodePool.as_str() && class["kind"] == CLASS
+    classes
 }
 
 /// A list without objects, at the present time, with the instance types that the cluster's pools may buy.
@@ -175,15 +208,13 @@ fn empty(sold: &Sold) -> Result<Value> {
     let time = Timestamp::from_millis(now.as_millisecond());
     let settings = Arc::new(Settings::default());
     let catalogues = Arc::new(types.into());
-    let engine = Engine::finding(&Objects::default(), catalogues, settings, 0, time);
+    let engine = Finding::finding(&Objects::default(), catalogues, settings, 0, time);
     let text = write::json(&engine.snapshot(time))?;
     Ok(serde_json::from_slice(&text)?)
 }
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_snapshot::Note;
-
     use super::*;
 
     #[test]
@@ -200,10 +231,11 @@ mod tests {
     fn an_empty_cluster_is_read_with_the_types_of_its_provider() {
         let read = |sold: &Sold| {
             let list = serde_json::to_vec(&empty(sold).unwrap()).unwrap();
-            plimsoll_snapshot::read(&list[..], &Limits::default()).unwrap()
+            plimsoll_snapshot::read_served(&list[..], &Limits::default()).unwrap()
         };
         let generic = read(&Sold::default());
-        assert_eq!(generic.notes, [Note::DefaultPool]);
+        assert_eq!(generic.notes, []);
+        assert!(generic.objects.pools.is_empty());
         let types = |loaded: &Loaded| loaded.snapshot.catalogues.of_others().types().len();
         assert_eq!(types(&generic), 144);
         let regional = Sold {

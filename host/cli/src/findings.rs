@@ -1,14 +1,20 @@
-//! Findings beside an explanation: what node classes say is not well, and why instances were not launched, in the sentences of the objects,
-//! which name the way out.
+//! Findings beside an explanation: what node classes say is not well, why pools are not ready and instances were not launched, in the
+//! sentences of the objects, which name the way out; and objects that cannot be read.
 
+use std::sync::Arc;
+
+use plimsoll_api::Kind;
 use plimsoll_core::model::{ConditionType, NodeClaim, NodePool};
 use plimsoll_core::plan::{Plan, Refusal};
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_snapshot::Loaded;
 use plimsoll_snapshot::section::{ClassConditionEntry, NodeClassEntry};
+use plimsoll_snapshot::{Loaded, Note};
 
 use crate::view::explanation::PodState;
+use crate::view::node_pool::waits_for;
 
+/// Objects that cannot be read, of which each explanation tells at most.
+const MOST_UNREAD: usize = 10;
 /// Type of the condition that sums up the others.
 const READY: &str = "Ready";
 
@@ -36,9 +42,10 @@ pub(crate) fn of_pod(loaded: &Loaded, plan: &Plan, row: usize) -> Vec<String> {
     let snapshot = &loaded.snapshot;
     match PodState::of(snapshot, plan, row) {
         PodState::Unschedulable(unplaced) => match &unplaced.reason {
-            Refusal::Unschedulable(pools) => of_pools(loaded, |name| {
+            Refusal::Unschedulable(pools) => of_unplaced(loaded, |name| {
                 pools.is_empty() || pools.iter().any(|own| own.pool.as_str() == name)
             }),
+            Refusal::NoPool => of_unplaced(loaded, |_| false),
             _ => Vec::new(),
         },
         PodState::NeedsNewNode(number) => {
@@ -51,6 +58,60 @@ pub(crate) fn of_pod(loaded: &Loaded, plan: &Plan, row: usize) -> Vec<String> {
         | PodState::NotPlanned(_)
         | PodState::Ended => Vec::new(),
     }
+}
+
+/// Findings about the pools that a pod was planned in, and about those that could not be: they are not ready.
+fn of_unplaced(loaded: &Loaded, is_meant: impl Fn(&str) -> bool) -> Vec<String> {
+    let pools = loaded.objects.pools.iter();
+    let unready: Vec<_> = pools.filter(|pool| !is_usable(loaded, pool)).collect();
+    let sentence = |pool: &&Arc<NodePool>| {
+        let waits = match &pool.unread.problem {
+            Some(problem) => problem.to_string(),
+            None => waits_for(&loaded.snapshot, pool).join("; "),
+        };
+        format!("NodePool {} is not ready: it waits for {waits}", pool.name)
+    };
+    let mut findings: Vec<String> = unready.iter().map(sentence).collect();
+    findings.extend(of_pools(loaded, |name| {
+        is_meant(name) || unready.iter().any(|pool| pool.name.as_str() == name)
+    }));
+    findings
+}
+
+/// `true` if new nodes may be of a pool.
+fn is_usable(loaded: &Loaded, pool: &NodePool) -> bool {
+    let is_served = loaded.snapshot.catalogues.serves(&pool.class);
+    pool.ready && pool.deleting.is_none() && is_served
+}
+
+/// Objects of a cluster that cannot be read, wholly or in part.
+pub(crate) fn of_unread(loaded: &Loaded) -> Vec<String> {
+    let notes = loaded.notes.iter().filter(|note| note.is_of_unread());
+    let mut sentences: Vec<String> = notes.map(ToString::to_string).collect();
+    let more = sentences.len().saturating_sub(MOST_UNREAD);
+    sentences.truncate(MOST_UNREAD);
+    if more > 0 {
+        sentences.push(format!("{more} more objects of the cluster cannot be read"));
+    }
+    sentences
+}
+
+/// Why an object of the cluster cannot be read; `None` where there is none of that name, or it can.
+pub(crate) fn unreadable(loaded: &Loaded, kind: Kind, name: &str) -> Option<String> {
+    let mut notes = loaded.notes.iter();
+    let note = notes.find(|note| {
+        let Note::Unreadable {
+            kind: own,
+            name: known,
+            ..
+        } = note
+        else {
+            return false;
+        };
+        let bare = known.rsplit('/').next();
+        own == kind.as_str() && (known == name || bare == Some(name))
+    });
+    note.map(ToString::to_string)
 }
 
 fn of_nominated(loaded: &Loaded, snapshot: &Snapshot, claim: &str) -> Vec<String> {

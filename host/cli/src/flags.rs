@@ -233,8 +233,9 @@ pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) sold: Sold,
     /// Policy: rank=, consolidate= or budget= and the name of a shipped policy, a .wasm file, or a crate's folder (built first); settings
-    /// follow as ,KEY=VALUE. Repeat the flag for other hooks and for further budgets.
-    #[arg(long, value_name = "SPEC", default_value = "rank=list-price")]
+    /// follow as ,KEY=VALUE. Repeat the flag for other hooks and for further budgets. By default rank=list-price; of a cluster, the Policy
+    /// objects that serve there.
+    #[arg(long, value_name = "SPEC")]
     pub(crate) policy: Vec<String>,
     #[command(flatten)]
     pub(crate) deciding: Deciding,
@@ -357,10 +358,11 @@ pub(crate) struct Access {
 #[cfg(feature = "live")]
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Sold {
-    /// EC2 region whose instance types the pools may buy; without one they buy those of the provider for laboratories.
+    /// EC2 region whose instance types the pools may buy; by default AWS_REGION, else AWS_DEFAULT_REGION, else the region that the labels of the nodes
+    /// name. Where no pool has a class of EC2, they buy those of the provider for laboratories.
     #[arg(long, conflicts_with = "instance_types_file_path")]
     pub(crate) region: Option<String>,
-    /// JSON file with the instance types of the provider for laboratories; by default a generic list.
+    /// JSON file with the instance types of the provider for laboratories; by default a generic list. Environment: INSTANCE_TYPES_FILE_PATH.
     #[arg(long, value_name = "FILE")]
     pub(crate) instance_types_file_path: Option<PathBuf>,
 }

@@ -10,7 +10,7 @@ use plimsoll_controller::lease::{Candidate, Timings};
 use crate::flags::LeaderElection;
 
 /// The incumbent's lease: whoever holds it acts, of either make.
-const NAME: &str = "karpenter-leader-election";
+pub(crate) const NAME: &str = "karpenter-leader-election";
 /// Where a pod finds the namespace that it runs in.
 const NAMESPACE_FILE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
 

@@ -11,6 +11,7 @@
 #[cfg(feature = "live")]
 mod cluster;
 mod cmd;
+mod decider;
 mod digest;
 mod explain;
 mod failure;
@@ -40,6 +41,8 @@ mod scheduler_config;
 #[cfg(feature = "live")]
 mod settings;
 mod strategy;
+#[cfg(feature = "live")]
+mod surroundings;
 mod view;
 
 use std::process::ExitCode;

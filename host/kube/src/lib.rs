@@ -5,6 +5,7 @@
 
 pub mod apply;
 pub mod event;
+pub mod lease;
 mod list;
 pub mod module;
 pub mod module_copy;

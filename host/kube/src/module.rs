@@ -63,6 +63,17 @@ impl Watched {
     }
 }
 
+/// The content of a ConfigMap as it is now; `None` where it is not there.
+pub async fn read(client: &Client, name: &ObjectName) -> Result<Option<Stored>, ModuleError> {
+    let api: Api<ConfigMap> = Api::namespaced(client.clone(), &name.namespace);
+    let found = api.get_opt(&name.name).await;
+    let found = found.map_err(|source| ModuleError {
+        name: name.clone(),
+        source: Box::new(source),
+    });
+    Ok(found?.map(stored))
+}
+
 pub(crate) fn stored(map: ConfigMap) -> Stored {
     let texts = map.data.into_iter().flatten();
     let texts = texts.map(|(key, text)| (key, text.into_bytes()));

@@ -113,6 +113,46 @@ fn api(client: &Client) -> Api<DynamicObject> {
     )
 }
 
+/// A kind of node classes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClassKind {
+    /// API group and version.
+    pub api: (&'static str, &'static str),
+    /// The name as the API writes it.
+    pub kind: &'static str,
+    plural: &'static str,
+}
+
+/// The kinds that this program has a provider for.
+pub const KINDS: [ClassKind; 2] = [
+    ClassKind {
+        api: ("karpenter.k8s.aws", "v1"),
+        kind: "EC2NodeClass",
+        plural: "ec2nodeclasses",
+    },
+    ClassKind {
+        api: ("karpenter.kwok.sh", "v1alpha1"),
+        kind: "KWOKNodeClass",
+        plural: "kwoknodeclasses",
+    },
+];
+
+/// The classes of a kind as they are written, whether they can be read or not.
+pub async fn list_as_written(client: &Client, of: ClassKind) -> Result<Vec<Value>, Error> {
+    let (group, version) = of.api;
+    let kind = GroupVersionKind::gvk(group, version, of.kind);
+    let resource = ApiResource::from_gvk_with_plural(&kind, of.plural);
+    let classes: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
+    let listed = classes.list(&ListParams::default()).await?.items;
+    let written = listed.into_iter().map(|class| {
+        let mut written = crate::resource::to_value(class);
+        written["apiVersion"] = resource.api_version.clone().into();
+        written["kind"] = of.kind.into();
+        written
+    });
+    Ok(written.collect())
+}
+
 /// The classes as they are now. Fails where one cannot be read.
 pub async fn list(client: &Client) -> Result<Vec<Ec2NodeClass>, Error> {
     let listed = api(client).list(&ListParams::default()).await?;

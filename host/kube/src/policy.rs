@@ -47,15 +47,23 @@ pub enum Listed {
 
 /// Lists the Policies. Fails where the API server gives no answer.
 pub async fn list(client: &Client) -> Result<Listed, Error> {
-    let mut listed = match api(client).list(&ListParams::default()).await {
-        Ok(listed) => listed.items,
-        Err(Error::Api(status)) if status.code == 404 => return Ok(Listed::NotServed),
-        Err(Error::Api(status)) if status.code == 403 => return Ok(Listed::Forbidden),
-        Err(error) => return Err(error),
-    };
+    match each(client).await {
+        Ok(listed) => Ok(Listed::Policies(listed.into_iter().flatten().collect())),
+        Err(Error::Api(status)) if status.code == 404 => Ok(Listed::NotServed),
+        Err(Error::Api(status)) if status.code == 403 => Ok(Listed::Forbidden),
+        Err(error) => Err(error),
+    }
+}
+
+/// Each Policy, the oldest first; of one that cannot be read its name, and the fault in words.
+pub async fn each(client: &Client) -> Result<Vec<Result<Policy, (String, String)>>, Error> {
+    let mut listed = api(client).list(&ListParams::default()).await?.items;
     listed.sort_by_cached_key(|policy| (policy.creation_timestamp(), policy.name_any()));
-    let read = listed.into_iter().filter_map(|policy| read(policy).ok());
-    Ok(Listed::Policies(read.collect()))
+    let one = |object: DynamicObject| {
+        let name = object.name_any();
+        read(object).map_err(|error| (name, error.to_string()))
+    };
+    Ok(listed.into_iter().map(one).collect())
 }
 
 /// Digests of modules that the statuses of Policies name, those of Policies included that cannot be read; `None` where the API server does

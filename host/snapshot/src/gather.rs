@@ -5,6 +5,7 @@
 //! counted, not listed.
 
 mod notes;
+mod served;
 
 use std::collections::hash_map::{DefaultHasher, Entry};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -20,7 +21,7 @@ use plimsoll_ec2_facts::provider::{CLASS, DOMAIN};
 use serde_json::{Map, Value};
 
 use crate::error::{Place, Position, SnapshotError};
-use crate::note::Named;
+use crate::note::{Named, Note};
 use crate::replicas::Template;
 use crate::section::{self, ChangeEntry, NodeClassEntry};
 
@@ -65,6 +66,10 @@ pub(crate) struct Gatherer {
     pub(crate) node_classes: Vec<NodeClassEntry>,
     /// Objects of kinds that are looked at without being kept.
     passed: BTreeMap<String, usize>,
+    /// `true` where an API server has accepted the objects: one that cannot be read is passed over.
+    pub(crate) is_served: bool,
+    /// Such objects, each with what is wrong.
+    unreadable: Vec<Note>,
     document: Map<String, Value>,
     /// Defaults that admission gives to pods of templates.
     pub(crate) admission: Admission,
@@ -137,7 +142,8 @@ impl Gatherer {
     pub(crate) fn item(&mut self, value: &Value) -> Result<(), SnapshotError> {
         let item = self.place.item.map_or(0, |item| item + 1);
         self.place.item = Some(item);
-        self.object(value)
+        let read = self.object(value);
+        self.or_passed_over(value, read)
     }
 
     /// The items of a list that is an item itself, as kubectl flattens them.
@@ -219,7 +225,8 @@ impl Gatherer {
     pub(crate) fn end(&mut self) -> Result<(), SnapshotError> {
         for (kind, index, mut value) in std::mem::take(&mut self.incomplete) {
             self.admission.complete(kind, &mut value);
-            self.take(kind, index, &value)?;
+            let taken = self.take(kind, index, &value);
+            self.or_passed_over(&value, taken)?;
         }
         Ok(())
     }
@@ -308,6 +315,9 @@ impl Gatherer {
 
     /// Refuses what an API server would refuse, with a sentence, and keeps remarks about the rest.
     fn validate(&mut self, api_version: &str, kind: &str, value: &Value) -> Result<(), String> {
+        if self.is_served {
+            return Ok(());
+        }
         // What we read from a server that knows more than we do is taken as that took it, and told below.
         let is_taken = plimsoll_api::is_partly_read(value);
         for finding in plimsoll_api::validate(api_version, kind, value) {
@@ -346,6 +356,9 @@ impl Gatherer {
     }
 
     fn converted(&mut self, kind: Kind, value: &Value) -> Result<(ObjectKey, Object), ReadError> {
+        if self.is_served {
+            return plimsoll_api::read_tolerant(kind, value, &mut self.interner);
+        }
         let mut unknown = BTreeSet::new();
         let read = plimsoll_api::read(kind, value, &mut self.interner, &mut |path| {
             unknown.insert((kind, section::without_indexes(path)));

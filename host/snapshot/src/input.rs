@@ -48,11 +48,24 @@ pub fn read_path(path: &Path, limits: &Limits) -> Result<Loaded, LoadError> {
 /// Reads a snapshot or recording: JSON or YAML, compressed or not, told apart by their first bytes. A stream of JSON documents that a
 /// separator or comment of YAML interrupts goes on as YAML, as kubectl reads it.
 pub fn read(source: impl Read, limits: &Limits) -> Result<Loaded, SnapshotError> {
+    gathered(source, limits, Gatherer::default())
+}
+
+/// Reads what an API server gave: of an object that cannot be read what can be is, or it is passed over; notes tell of both. No pool is
+/// assumed.
+pub fn read_served(source: impl Read, limits: &Limits) -> Result<Loaded, SnapshotError> {
+    gathered(source, limits, Gatherer::of_served())
+}
+
+fn gathered(
+    source: impl Read,
+    limits: &Limits,
+    mut gatherer: Gatherer,
+) -> Result<Loaded, SnapshotError> {
     let mut text = decompress::text(source, limits)?;
     if text.fill_buf()?.starts_with(BYTE_ORDER_MARK) {
         text.consume(BYTE_ORDER_MARK.len());
     }
-    let mut gatherer = Gatherer::default();
     if text.fill_buf()?.is_empty() {
         return Err(SnapshotError::Empty);
     }

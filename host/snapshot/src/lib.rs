@@ -25,7 +25,7 @@ mod yaml;
 
 pub use decompress::text;
 pub use error::{LoadError, Place, Position, SnapshotError};
-pub use input::{Loaded, read, read_path};
+pub use input::{Loaded, read, read_path, read_served};
 pub use limits::Limits;
 pub use note::{Idle, Named, Note, PlannedWorkload};
 pub use recording::{Change, TimedChange};

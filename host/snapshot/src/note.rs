@@ -101,6 +101,15 @@ pub struct PlannedWorkload {
 /// One thing worth telling.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Note {
+    /// An object that an API server has accepted and that cannot be read.
+    Unreadable {
+        /// The kind.
+        kind: String,
+        /// Namespace and name.
+        name: String,
+        /// The field, the value and what was expected.
+        sentence: String,
+    },
     /// Objects of a kind that decisions do not read.
     UnknownKind {
         /// `apiVersion` and `kind`.
@@ -194,7 +203,8 @@ impl Note {
     /// `true` if something is wrong or was not understood; the rest are assumptions and advice.
     pub fn is_wrong(&self) -> bool {
         match self {
-            Self::UnknownField { .. }
+            Self::Unreadable { .. }
+            | Self::UnknownField { .. }
             | Self::UnknownSectionField { .. }
             | Self::PodProblem { .. }
             | Self::BadWorkload { .. }
@@ -211,6 +221,14 @@ impl Note {
         }
     }
 
+    /// `true` if it tells of an object of a cluster that cannot be read, wholly or in part.
+    pub fn is_of_unread(&self) -> bool {
+        matches!(
+            self,
+            Self::Unreadable { .. } | Self::Remark { works: false, .. }
+        )
+    }
+
     /// `true` if it is advice on what works as written.
     pub fn is_advice(&self) -> bool {
         matches!(self, Self::Remark { works: true, .. })
@@ -220,6 +238,11 @@ impl Note {
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Unreadable {
+                kind,
+                name,
+                sentence,
+            } => write!(f, "{kind} {name} cannot be read: {sentence}"),
             Self::UnknownKind { kind, count } => {
                 write!(
                     f,

@@ -5,6 +5,7 @@ mod attachments;
 mod disruption_budgets;
 mod features;
 mod host_ports;
+mod odd_values;
 mod pool_budgets;
 mod resizes;
 mod storage;

@@ -4,15 +4,18 @@
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use plimsoll_api::Kind;
 use plimsoll_core::model::{Node, NodePool, Pod};
 use plimsoll_core::plan::{Plan, Target};
 use plimsoll_core::snapshot::{Objects, Snapshot};
 use plimsoll_core::words::shortened;
+use plimsoll_policy::Engine;
 use plimsoll_snapshot::Loaded;
 
+use crate::decider::Decider;
 use crate::explain;
 use crate::findings;
-use crate::flags::{self, Subject};
+use crate::flags::{self, Format, Subject};
 use crate::load;
 use crate::meant::{closest, question};
 use crate::output::{counted, show};
@@ -27,67 +30,124 @@ use crate::view::plan::claim_name;
 
 /// Least likeness of two names for one to be suggested.
 const LIKENESS: f64 = 0.75;
+/// The policy of a file where no other is named.
+const LIST_PRICE: &str = "rank=list-price";
 
 pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
-    let mut loaded = loaded(flags)?;
-    let found = load::found(&mut loaded);
-    let mut strategy = Strategy::parse(&flags.policy, &engine()?)?;
-    strategy.check(&loaded.snapshot.catalogues)?;
-    // Trials are decisions of their own, whose prices say nothing of the plan.
-    let unobserved = strategy.clone();
     let priced: Arc<Priced> = Arc::default();
-    if let Some(policies) = strategy.policies_mut() {
-        policies.observers.push(priced.clone());
-    }
+    let (mut loaded, decider) = asked(flags, &priced)?;
+    let found = load::found(&mut loaded);
     let snapshot = &loaded.snapshot;
+    let explained = Explained {
+        beside: beside(&loaded, &decider),
+        loaded: &loaded,
+        decider: &decider,
+        priced: &priced,
+        output: flags.output,
+    };
     let running = || found.disruption_snapshot(snapshot.now);
     match flags.subject {
         Subject::Node => {
-            let (snapshot, row) = (running(), node_row(snapshot, &flags.name)?);
-            let outlook = strategy.outlook(&snapshot, row)?;
-            let mut node = NodeExplanation::of(&snapshot, &outlook, &priced, row);
-            node.findings = of_row(&loaded, &snapshot, row);
-            let text = || node.text() + &findings::lines(&node.findings);
-            show(flags.output, || &node, text)
+            let row = explained.known(Kind::Node, &flags.name, node_row(snapshot, &flags.name))?;
+            explained.node(&running(), row)
         }
-        Subject::Pool => {
-            let found = pool(&loaded.objects, &flags.name)?;
-            let mut pool = NodePoolExplanation::of(snapshot, found);
-            pool.findings = findings::of_pools(&loaded, |name| name == found.name.as_str());
-            let text = || pool.text() + &findings::lines(&pool.findings);
-            show(flags.output, || &pool, text)
-        }
-        Subject::Pod => {
-            let mut plan = strategy.plan(snapshot)?.plan;
-            let row = pod_row(snapshot, &flags.name)?;
-            unobserved.tell_nearest(snapshot, &mut plan, |pod| pod == row);
-            let mut explained = PodExplanation::of(snapshot, &plan, &priced, row);
-            explained.findings = findings::of_pod(&loaded, &plan, row);
-            let lines = findings::lines(&explained.findings);
-            let text = || pod(snapshot, &plan, &priced, row) + &lines;
-            show(flags.output, || &explained, text)
-        }
+        Subject::Pool => explained.pool(&flags.name),
+        Subject::Pod => explained.pod(&flags.name),
         Subject::Claim if claim_row(snapshot, &flags.name).is_some() => {
-            let snapshot = running();
-            let row = claim_row(&snapshot, &flags.name).context("a NodeClaim")?;
-            let outlook = strategy.outlook(&snapshot, row)?;
-            let claim = NodeClaimProgress::of(&snapshot, &outlook, &priced, row);
-            let mut claim = claim.context("a NodeClaim")?;
-            claim.findings = of_row(&loaded, &snapshot, row);
-            let text = || claim.text() + &findings::lines(&claim.findings);
-            show(flags.output, || &claim, text)
+            explained.claim(&running(), &flags.name)
         }
-        Subject::Claim => {
-            let plan = strategy.plan(snapshot)?.plan;
-            let number = claim_number(snapshot, &plan, &flags.name)?;
-            let mut explained = NodeClaimExplanation::of(snapshot, &plan, &priced, number);
-            let own = plan.claims[number].pool.as_str();
-            explained.findings = findings::of_pools(&loaded, |name| name == own);
-            let lines = findings::lines(&explained.findings);
-            let text = || claim(snapshot, &plan, &priced, number) + &lines;
-            show(flags.output, || &explained, text)
-        }
+        Subject::Claim => explained.planned(&flags.name),
     }
+}
+
+/// What is explained, by whom it is decided, and what is to be told beside any explanation.
+struct Explained<'l> {
+    loaded: &'l Loaded,
+    decider: &'l Decider,
+    priced: &'l Priced,
+    /// Findings that are no matter of one object's.
+    beside: Vec<String>,
+    output: Format,
+}
+
+impl Explained<'_> {
+    fn node(&self, snapshot: &Snapshot, row: usize) -> Result<()> {
+        let outlook = self.decider.outlook(snapshot, row)?;
+        let mut node = NodeExplanation::of(snapshot, &outlook, self.priced, row);
+        node.findings = self.with_beside(of_row(self.loaded, snapshot, row));
+        let text = || node.text() + &findings::lines(&node.findings);
+        show(self.output, || &node, text)
+    }
+
+    fn pool(&self, name: &str) -> Result<()> {
+        let (loaded, snapshot) = (self.loaded, &self.loaded.snapshot);
+        let found = self.known(Kind::NodePool, name, pool(&loaded.objects, name))?;
+        let mut pool = NodePoolExplanation::of(snapshot, found);
+        pool.policies = self.decider.policies_of(found);
+        let own = findings::of_pools(loaded, |name| name == found.name.as_str());
+        pool.findings = self.with_beside(own);
+        let text = || pool.text() + &findings::lines(&pool.findings);
+        show(self.output, || &pool, text)
+    }
+
+    fn pod(&self, name: &str) -> Result<()> {
+        let (snapshot, priced) = (&self.loaded.snapshot, self.priced);
+        let row = self.known(Kind::Pod, name, pod_row(snapshot, name))?;
+        let mut plan = self.decider.plan(snapshot)?;
+        self.decider
+            .tell_nearest(snapshot, &mut plan, |pod| pod == row);
+        let mut explained = PodExplanation::of(snapshot, &plan, priced, row);
+        explained.findings = self.with_beside(findings::of_pod(self.loaded, &plan, row));
+        let lines = findings::lines(&explained.findings);
+        let text = || pod(snapshot, &plan, priced, row) + &lines;
+        show(self.output, || &explained, text)
+    }
+
+    fn claim(&self, snapshot: &Snapshot, name: &str) -> Result<()> {
+        let row = claim_row(snapshot, name).context("a NodeClaim")?;
+        let outlook = self.decider.outlook(snapshot, row)?;
+        let claim = NodeClaimProgress::of(snapshot, &outlook, self.priced, row);
+        let mut claim = claim.context("a NodeClaim")?;
+        claim.findings = self.with_beside(of_row(self.loaded, snapshot, row));
+        let text = || claim.text() + &findings::lines(&claim.findings);
+        show(self.output, || &claim, text)
+    }
+
+    fn planned(&self, name: &str) -> Result<()> {
+        let (snapshot, priced) = (&self.loaded.snapshot, self.priced);
+        let plan = self.decider.plan(snapshot)?;
+        let number = self.known(Kind::NodeClaim, name, claim_number(snapshot, &plan, name))?;
+        let mut explained = NodeClaimExplanation::of(snapshot, &plan, priced, number);
+        let own = plan.claims[number].pool.as_str();
+        explained.findings = self.with_beside(findings::of_pools(self.loaded, |name| name == own));
+        let lines = findings::lines(&explained.findings);
+        let text = || claim(snapshot, &plan, priced, number) + &lines;
+        show(self.output, || &explained, text)
+    }
+
+    fn with_beside(&self, mut findings: Vec<String>) -> Vec<String> {
+        let beside = self.beside.iter().filter(|it| !findings.contains(it));
+        let beside: Vec<String> = beside.cloned().collect();
+        findings.extend(beside);
+        findings
+    }
+
+    /// What was looked for; where it is there and cannot be read, that is why it was not found.
+    fn known<T>(&self, kind: Kind, name: &str, found: Result<T>) -> Result<T> {
+        found.or_else(
+            |error| match findings::unreadable(self.loaded, kind, name) {
+                Some(sentence) => bail!(sentence),
+                None => Err(error),
+            },
+        )
+    }
+}
+
+/// Findings that may bear on any explanation: objects of the cluster that cannot be read, and policies that do not serve as they should.
+fn beside(loaded: &Loaded, decider: &Decider) -> Vec<String> {
+    let mut beside = decider.findings(&loaded.snapshot);
+    beside.extend(findings::of_unread(loaded));
+    beside
 }
 
 /// Findings about the node class of a node or NodeClaim; what itself waits for is told in its explanation.
@@ -97,20 +157,47 @@ fn of_row(loaded: &Loaded, snapshot: &Snapshot, row: usize) -> Vec<String> {
     findings::of_classes(loaded, is_meant)
 }
 
-/// The file, or the cluster where none is named.
+/// What is read of the file, and the strategy that decides; or the cluster where no file is named, and the policies that serve there
+/// where no other is.
 #[cfg(feature = "live")]
-fn loaded(flags: &flags::Explain) -> Result<Loaded> {
-    let deciding = &flags.deciding;
-    if let Some(path) = &flags.snapshot {
-        return load::snapshot(path, deciding);
-    }
-    let recorded = crate::cluster::recorded(&flags.access, &flags.sold, true)?;
-    Ok(load::with_settings(recorded, deciding))
+fn asked(flags: &flags::Explain, priced: &Arc<Priced>) -> Result<(Loaded, Decider)> {
+    let engine = engine()?;
+    let Some(path) = &flags.snapshot else {
+        let are_asked = flags.policy.is_empty();
+        let looked =
+            crate::cluster::looked(&flags.access, &flags.sold, are_asked.then_some(&engine))?;
+        let loaded = load::with_settings(looked.loaded, &flags.deciding);
+        let decider = if are_asked {
+            Decider::serving(looked.standing, priced.clone(), &loaded.snapshot)
+        } else {
+            strategy(flags, &engine, &loaded, priced)?
+        };
+        return Ok((loaded, decider));
+    };
+    let loaded = load::snapshot(path, &flags.deciding)?;
+    let decider = strategy(flags, &engine, &loaded, priced)?;
+    Ok((loaded, decider))
 }
 
 #[cfg(not(feature = "live"))]
-fn loaded(flags: &flags::Explain) -> Result<Loaded> {
-    load::snapshot(&flags.snapshot, &flags.deciding)
+fn asked(flags: &flags::Explain, priced: &Arc<Priced>) -> Result<(Loaded, Decider)> {
+    let loaded = load::snapshot(&flags.snapshot, &flags.deciding)?;
+    let decider = strategy(flags, &engine()?, &loaded, priced)?;
+    Ok((loaded, decider))
+}
+
+fn strategy(
+    flags: &flags::Explain,
+    engine: &Engine,
+    loaded: &Loaded,
+    priced: &Arc<Priced>,
+) -> Result<Decider> {
+    let strategy = match flags.policy.as_slice() {
+        [] => Strategy::parse(&[LIST_PRICE.to_owned()], engine),
+        policies => Strategy::parse(policies, engine),
+    }?;
+    strategy.check(&loaded.snapshot.catalogues)?;
+    Ok(Decider::asked(strategy, priced.clone()))
 }
 
 /// The row of the node of that name.

@@ -2,14 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plimsoll_core::catalogue::TypeOffering;
+use plimsoll_core::catalogue::{CapacityType, TypeOffering};
 use plimsoll_core::disrupt::budget::{PoolAllowance, allowances};
 use plimsoll_core::model::{ConditionStatus, ConditionType, ConsolidationPolicy, NodePool};
+use plimsoll_core::requirement::Requirement;
 use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::snapshot::{Snapshot, StateNode};
+use plimsoll_core::snapshot::{Guard, Snapshot, StateNode};
 use plimsoll_core::supply::Supply;
 use plimsoll_core::units::PricePerHour;
-use plimsoll_core::{static_pool, words};
+use plimsoll_core::{labels, static_pool, words};
+#[cfg(feature = "live")]
+use plimsoll_policy::Hook;
 use plimsoll_snapshot::section::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -60,12 +63,31 @@ pub(crate) struct NodePoolExplanation {
     after: String,
     /// Its budgets as they are now, by reason.
     budgets: Vec<BudgetNow>,
+    /// Policies of the cluster that answer for it; absent for a file.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) policies: Vec<PoolPolicy>,
     /// Findings beside: node classes of which not all is well, and launches that failed, in sentences.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) findings: Vec<String>,
 }
 
 impl Document for NodePoolExplanation {}
+
+/// A policy that answers for a NodePool.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct PoolPolicy {
+    /// `Rank`, `Consolidate` or `Budget`.
+    hook: &'static str,
+    /// Name of the Policy object.
+    name: String,
+    /// Calls that its status counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calls: Option<i64>,
+    /// Those of them that failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    faults: Option<i64>,
+}
 
 /// Numbers of the nodes of a NodePool.
 #[derive(Serialize, JsonSchema)]
@@ -94,6 +116,9 @@ struct PoolOfferings {
     unavailable: usize,
     /// Number of instance types among the allowed.
     instance_types: usize,
+    /// Those of the allowed that guards keep from being bought while there are others.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    guarded: Vec<GuardedOfferings>,
     /// Zones among the allowed.
     zones: Vec<String>,
     /// Capacity types among the allowed.
@@ -104,6 +129,16 @@ struct PoolOfferings {
     /// The most expensive one.
     #[serde(skip_serializing_if = "Option::is_none")]
     most_expensive: Option<Offering>,
+}
+
+/// Offerings that a guard keeps from being bought while there are others.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct GuardedOfferings {
+    /// The guard in words.
+    guard: &'static str,
+    /// How many there are.
+    count: usize,
 }
 
 /// The budgets of a NodePool for one reason.
@@ -172,7 +207,10 @@ impl NodePoolExplanation {
             limited: limited(&limits, &left),
             limits: quantities(&limits),
             limits_left: quantities(&left),
-            offerings: PoolOfferings::of(all.sum(), &allowed),
+            offerings: PoolOfferings {
+                guarded: guarded(snapshot, pool, &allowed),
+                ..PoolOfferings::of(all.sum(), &allowed)
+            },
             consolidation_policy: consolidation(pool.disruption.policy),
             consolidate_after: pool.disruption.consolidate_after.map(duration),
             after: match pool.disruption.consolidate_after {
@@ -183,6 +221,7 @@ impl NodePoolExplanation {
                 .filter(|row| row.pool == pool.name)
                 .map(|row| BudgetNow::of(&row))
                 .collect(),
+            policies: Vec::new(),
             findings: Vec::new(),
         }
     }
@@ -217,7 +256,34 @@ impl NodePoolExplanation {
         for budget in &self.budgets {
             text += &budget.text();
         }
+        for policy in &self.policies {
+            text += &policy.text();
+        }
         text
+    }
+}
+
+impl PoolPolicy {
+    /// A policy of a hook, with its calls and faults where they were counted.
+    #[cfg(feature = "live")]
+    pub(crate) fn of(hook: Hook, name: &str, counts: Option<(i64, i64)>) -> Self {
+        Self {
+            hook: match hook {
+                Hook::Rank => "Rank",
+                Hook::Consolidate => "Consolidate",
+                Hook::Budget => "Budget",
+            },
+            name: name.to_owned(),
+            calls: counts.map(|(calls, _)| calls),
+            faults: counts.map(|(_, faults)| faults),
+        }
+    }
+
+    fn text(&self) -> String {
+        let counts = self.calls.zip(self.faults);
+        let counts = counts.map(|(calls, faults)| format!(": {calls} calls, {faults} failed"));
+        let counts = counts.unwrap_or_default();
+        format!("  policy {} ({}){counts}\n", self.name, self.hook)
     }
 }
 
@@ -235,6 +301,7 @@ impl PoolOfferings {
             allowed: allowed.len(),
             unavailable: allowed.len() - in_stock().count(),
             instance_types: names(&|sold| sold.instance_type.name.to_string()).len(),
+            guarded: Vec::new(),
             zones: names(&|sold| sold.offering.zone.to_string())
                 .into_iter()
                 .collect(),
@@ -260,6 +327,12 @@ impl PoolOfferings {
         );
         if self.unavailable > 0 {
             text += &format!("    {} out of stock\n", thousands(self.unavailable as u64));
+        }
+        for GuardedOfferings { guard, count } in &self.guarded {
+            text += &format!(
+                "    {} not bought while there are others: guard on {guard}\n",
+                thousands(*count as u64)
+            );
         }
         if let (Some(least), Some(most)) = (&self.cheapest, &self.most_expensive) {
             text += &format!("    from {least} to {most}\n");
@@ -305,7 +378,7 @@ impl BudgetNow {
 }
 
 /// Whatever keeps a pool from being used, or from having what it keeps.
-fn waits_for(snapshot: &Snapshot, pool: &NodePool) -> Vec<String> {
+pub(crate) fn waits_for(snapshot: &Snapshot, pool: &NodePool) -> Vec<String> {
     let mut waits = Vec::new();
     if pool.deleting.is_some() {
         waits.push("its deletion, until its NodeClaims are gone".to_owned());
@@ -332,6 +405,40 @@ fn waits_for(snapshot: &Snapshot, pool: &NodePool) -> Vec<String> {
         waits.push("its condition Ready, which is False".to_owned());
     }
     waits
+}
+
+/// Offerings that guards keep from being bought while there are others, though the pool's requirements allow them: it names neither the
+/// types that it wants nor capacity types.
+fn guarded(
+    snapshot: &Snapshot,
+    pool: &NodePool,
+    allowed: &[TypeOffering<'_>],
+) -> Vec<GuardedOfferings> {
+    let guards = &snapshot.settings.guards;
+    let provider = snapshot.catalogues.provider();
+    let names = |is: &dyn Fn(&Requirement) -> bool| pool.requirements.iter().any(is);
+    let is_exotic = |sold: &TypeOffering<'_>| {
+        let sold = sold.instance_type;
+        provider.is_exotic(&sold.requirements, &sold.capacity)
+    };
+    let is_spot = |sold: &TypeOffering<'_>| sold.offering.capacity_type == CapacityType::Spot;
+    let exotic =
+        guards.enabled && !guards.exotic_types && !names(&|asked| provider.names_types(asked));
+    let spot = guards.enabled
+        && !guards.unrequested_spot
+        && !names(&|asked| asked.key().as_str() == labels::CAPACITY_TYPE);
+    let count = |guard: Guard, holds: bool, is: &dyn Fn(&TypeOffering<'_>) -> bool| {
+        let count = allowed.iter().filter(|sold| is(sold)).count();
+        (holds && count > 0).then_some(GuardedOfferings {
+            guard: guard.as_str(),
+            count,
+        })
+    };
+    let all = [
+        count(Guard::ExoticTypes, exotic, &is_exotic),
+        count(Guard::UnrequestedSpot, spot, &is_spot),
+    ];
+    all.into_iter().flatten().collect()
 }
 
 /// Limits and use in words, resource by resource.

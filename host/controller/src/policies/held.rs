@@ -17,7 +17,7 @@ use super::{Common, PAUSE};
 const REASON: &str = "PolicyMissing";
 
 /// A pool, with the annotation and the policy that it names.
-type Held = (PoolName, &'static str, Arc<str>);
+pub(super) type Held = (PoolName, &'static str, Arc<str>);
 
 /// Tells each such pool once, until it is held no more.
 pub(super) async fn tell(common: Arc<Common>) {
@@ -40,22 +40,30 @@ pub(super) async fn tell(common: Arc<Common>) {
 }
 
 fn held(pools: &Pools, generation: &Generation) -> BTreeSet<Held> {
-    let of = |pool: &Arc<NodePool>| {
-        let (hook, policy) = generation.missing(pool)?;
-        let annotation = match hook {
-            Hook::Rank => NamedPolicies::RANK,
-            Hook::Consolidate => NamedPolicies::CONSOLIDATE,
-            Hook::Budget => NamedPolicies::BUDGET,
-        };
-        Some((pool.name.clone(), annotation, Arc::clone(policy)))
-    };
-    pools.values().filter_map(of).collect()
+    let pools = pools.values();
+    pools.filter_map(|pool| of(generation, pool)).collect()
 }
 
-fn notice((pool, annotation, policy): &Held) -> Notice {
-    let message = format!(
+/// The policy that a pool names and that does not serve; `None` where all do.
+pub(super) fn of(generation: &Generation, pool: &Arc<NodePool>) -> Option<Held> {
+    let (hook, policy) = generation.missing(pool)?;
+    let annotation = match hook {
+        Hook::Rank => NamedPolicies::RANK,
+        Hook::Consolidate => NamedPolicies::CONSOLIDATE,
+        Hook::Budget => NamedPolicies::BUDGET,
+    };
+    Some((pool.name.clone(), annotation, Arc::clone(policy)))
+}
+
+/// A remark on the pool.
+pub(super) fn words((_, annotation, policy): &Held) -> String {
+    format!(
         "annotation {annotation} names policy {policy}, which does not serve; none of the pool's nodes is disrupted for consolidation, emptiness or drift until it does or the annotation is taken off"
-    );
+    )
+}
+
+fn notice(held: &Held) -> Notice {
+    let (pool, message) = (&held.0, words(held));
     tracing::warn!(pool = pool.as_str(), "{message}");
     Notice::warning(Kind::NodePool, "", pool.as_str(), REASON, message)
 }

@@ -15,6 +15,7 @@ mod memory;
 mod module_maps;
 mod serving;
 mod shadows;
+mod standing;
 mod status;
 mod task;
 mod wanted;
@@ -36,6 +37,7 @@ use crate::publish::Publishing;
 use crate::telemetry::Telemetry;
 use copies::Copies;
 pub use shadows::Shadows;
+pub use standing::{Counts, Standing, standing};
 pub use status::Pools;
 use task::PolicyTask;
 

@@ -304,7 +304,10 @@ impl Index {
         let mut value = to_value(written);
         self.templates.complete(kind, &key, version, &mut value);
         let object = match read_tolerant(kind, &value, &mut self.interner) {
-            Ok((_, object)) => object,
+            Ok((_, object)) => match self.listing(kind).known.get(&key) {
+                Some((before, _)) => object.of_class_before(before),
+                None => object,
+            },
             Err(error) => {
                 let known = self.listing(kind).known.get(&key);
                 let known = known.and_then(|(known, _)| known.as_known(&error, deleting));

@@ -31,7 +31,8 @@ impl Gatherer {
             sentence: sentence.clone(),
             works: *severity == Severity::Advice,
         });
-        let said = kinds.chain(fields).chain(remarks);
+        let unreadable = self.unreadable.iter().cloned();
+        let said = unreadable.chain(kinds).chain(fields).chain(remarks);
         said.chain(self.problems()).collect()
     }
 

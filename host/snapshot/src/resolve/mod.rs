@@ -50,7 +50,7 @@ pub(crate) fn resolve(mut gathered: Gatherer, limits: &Limits) -> Result<Loaded,
         &objects.pods,
         &mut gathered.interner,
     );
-    if objects.pools.is_empty() {
+    if objects.pools.is_empty() && !gathered.is_served {
         // Of an only class the pool's nodes are meant to be.
         let only = gathered.classes.keys().next();
         let only = only.filter(|_| gathered.classes.len() == 1);

@@ -148,6 +148,57 @@ fn cheapest_by_obstacles(
     cheapest
 }
 
+/// Offerings that would hold a pod of the group, were it not for the pool's limits: how many there are, and the cheapest of them with what
+/// the limits leave; `None` where there is none.
+pub(super) fn beyond_limits(
+    compiled: &Compiled<'_>,
+    group: &PodGroup,
+    level: &Level,
+    number: usize,
+) -> Option<(usize, OfferingKey, Resources)> {
+    let template = &compiled.templates[number];
+    let limits = template.remaining.as_ref()?;
+    let mut daemons = Daemons::of(compiled.snapshot, template);
+    let provider = compiled.snapshot.catalogues.provider();
+    let listed = compiled.snapshot.catalogues.of(&template.pool.class);
+    let mut found: Option<(usize, i64, OfferingKey, Resources)> = None;
+    for sold in listed.types() {
+        // Types that the limits have room for are looked at one by one elsewhere.
+        let one = sold.capacity.clone().with(ResourceName::Nodes, 1);
+        if limits.iter().all(|(name, left)| one.get(name) <= left) {
+            continue;
+        }
+        let of_type = daemons.of_type(template, sold);
+        for offering in &sold.offerings {
+            if !holds(&sold.allocatable(offering), &group.spec.requests)
+                || !serves(provider, group, level, sold, offering)
+            {
+                continue;
+            }
+            let own = offering.node_requirements(provider);
+            let mut needed = group.spec.requests.clone();
+            needed.add(&daemons.overhead(&of_type, &own).requests);
+            if !holds(&sold.allocatable(offering), &needed) {
+                continue;
+            }
+            let obstacles = obstacles(provider, template, sold, offering);
+            let [Obstacle::Limits(left)] = obstacles.as_slice() else {
+                continue;
+            };
+            let price = offering.price.nanos();
+            let count = found.as_ref().map_or(0, |(count, ..)| *count) + 1;
+            match &mut found {
+                Some((known, least, ..)) if *least <= price => *known = count,
+                found => {
+                    let key = OfferingKey::of(sold, offering);
+                    *found = Some((count, price, key, left.clone()));
+                }
+            }
+        }
+    }
+    found.map(|(count, _, key, left)| (count, key, left))
+}
+
 /// Each resource of what limits leave by itself, then all of them together.
 fn shares_of(left: &Resources) -> Vec<Resources> {
     let one = |(name, amount): (&ResourceName, i64)| Resources::new().with(name.clone(), amount);

@@ -3,9 +3,10 @@
 //! Every offering of a pool is counted once, at the first rule that refuses it, in the order resources, labels, volumes,
 //! ports, attach slots, minimum values. What no rule refuses was lost to limits, reservations, spread or affinity.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use super::unsold;
+use super::{nearest, unsold};
 use crate::bits::Bits;
 use crate::labels::{self, LabelKey};
 use crate::model::{PodVolume, first_untolerated};
@@ -21,6 +22,9 @@ use crate::schedule::prices::RowPrices;
 use crate::snapshot::MinValuesPolicy;
 use crate::words::shortened;
 
+/// Groups of equal pods, times pools, of one plan for which offerings beyond limits are searched.
+const MOST_SEARCHES: usize = 64;
+
 /// Explains why pods of the batch, by position, are unschedulable. Pods of one group have one reason.
 pub(crate) fn refusals(
     compiled: &Compiled<'_>,
@@ -28,11 +32,13 @@ pub(crate) fn refusals(
     failed: &[usize],
 ) -> Vec<Unplaced> {
     let mut known: BTreeMap<usize, Refusal> = BTreeMap::new();
+    let searches = Cell::new(MOST_SEARCHES);
     let mut explain = |pod: &usize| {
         let pod = &compiled.pods[*pod];
         let reason = known.entry(pod.group).or_insert_with(|| {
             let group = &compiled.groups[pod.group];
-            let of_pool = |template: usize| pool_refusal(compiled, prices, group, template);
+            let of_pool =
+                |template: usize| pool_refusal((compiled, prices), group, template, &searches);
             match compiled.templates.len() {
                 0 => Refusal::NoPool,
                 count => Refusal::Unschedulable((0..count).map(of_pool).collect()),
@@ -47,10 +53,10 @@ pub(crate) fn refusals(
 }
 
 fn pool_refusal(
-    compiled: &Compiled<'_>,
-    prices: &RowPrices,
+    (compiled, prices): (&Compiled<'_>, &RowPrices),
     group: &PodGroup,
     number: usize,
+    searches: &Cell<usize>,
 ) -> PoolRefusal {
     let template = &compiled.templates[number];
     let whole = |reason| PoolRefusal::whole(template.pool.name.clone(), reason);
@@ -75,7 +81,7 @@ fn pool_refusal(
         Err(incompatible) => whole(not_in_pool(&incompatible)),
         Ok(()) if own.is_empty() => whole(unsold::empty(compiled, number)),
         Ok(()) => PoolRefusal {
-            offerings: OfferCounts::of(compiled, prices, group, level, number).refused,
+            offerings: OfferCounts::of(compiled, prices, (group, level), number, searches).refused,
             ..whole(String::new())
         },
     }
@@ -121,9 +127,9 @@ impl<'a, 's> OfferCounts<'a, 's> {
     fn of(
         compiled: &'a Compiled<'s>,
         prices: &RowPrices,
-        group: &'a PodGroup,
-        level: &'a Level,
+        (group, level): (&'a PodGroup, &'a Level),
         template: usize,
+        searches: &Cell<usize>,
     ) -> Self {
         let left = compiled.rows.of_template[template].clone();
         let mut result = Self {
@@ -135,6 +141,7 @@ impl<'a, 's> OfferCounts<'a, 's> {
             refused: Vec::new(),
         };
         result.resources();
+        result.limits(searches);
         result.labels();
         result.volumes();
         result.ports();
@@ -168,6 +175,23 @@ impl<'a, 's> OfferCounts<'a, 's> {
             }
             let compiled = self.compiled;
             self.refuse(&roomy, || short_sentence(compiled, &own, axis, asked));
+        }
+    }
+
+    /// Counts in front what would hold the pod, were it not for the pool's limits, where all that these have room for is too small: then
+    /// the limits are the reason, not the sizes of what they leave.
+    fn limits(&mut self, searches: &Cell<usize>) {
+        if !self.left.is_empty() || searches.get() == 0 {
+            return;
+        }
+        searches.set(searches.get() - 1);
+        let beyond = nearest::beyond_limits(self.compiled, self.group, self.level, self.template);
+        if let Some((count, cheapest, left)) = beyond {
+            let rule = format!(
+                "would hold it, but the NodePool's limits leave {left} (the cheapest is {})",
+                cheapest.instance_type
+            );
+            self.refused.insert(0, RefusedOfferings { count, rule });
         }
     }
 

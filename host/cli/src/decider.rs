@@ -1,0 +1,136 @@
+//! Deciders of an explanation: a strategy as asked for, or the policies that serve a cluster. Trials are decisions of their own, whose
+//! prices say nothing of the plan, so that nobody looks on there.
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result};
+use plimsoll_core::disrupt::outlook::Outlook;
+use plimsoll_core::model::NodePool;
+use plimsoll_core::plan::Plan;
+use plimsoll_core::schedule::{self, Session};
+use plimsoll_core::snapshot::Snapshot;
+use plimsoll_policy::{Generation, Hook, Observer};
+
+use crate::player::planned;
+use crate::strategy::Strategy;
+use crate::view::node_pool::PoolPolicy;
+
+/// The decider, looked at or not.
+pub(crate) enum Decider {
+    /// A strategy, and the same with those who look on.
+    Asked(Box<[Strategy; 2]>),
+    /// The policies of a cluster.
+    #[cfg(feature = "live")]
+    Serving(Box<Serving>),
+}
+
+/// Policies of a cluster: a generation, the same with those who look on, and what is known of them beside.
+#[cfg(feature = "live")]
+pub(crate) struct Serving {
+    unobserved: Arc<Generation>,
+    observed: Arc<Generation>,
+    standing: plimsoll_controller::policies::Standing,
+}
+
+impl Decider {
+    /// A strategy, with those who look on.
+    pub(crate) fn asked(strategy: Strategy, observer: Arc<dyn Observer>) -> Self {
+        let mut observed = strategy.clone();
+        if let Some(policies) = observed.policies_mut() {
+            policies.observers.push(observer);
+        }
+        Self::Asked(Box::new([strategy, observed]))
+    }
+
+    /// The policies of a cluster, with those who look on.
+    #[cfg(feature = "live")]
+    pub(crate) fn serving(
+        standing: plimsoll_controller::policies::Standing,
+        observer: Arc<dyn Observer>,
+        snapshot: &Snapshot,
+    ) -> Self {
+        Self::Serving(Box::new(Serving {
+            unobserved: standing.generation(Vec::new(), snapshot.now),
+            observed: standing.generation(vec![observer], snapshot.now),
+            standing,
+        }))
+    }
+
+    /// Decides once what to buy.
+    pub(crate) fn plan(&self, snapshot: &Snapshot) -> Result<Plan> {
+        let decided = match self {
+            Self::Asked(strategies) => strategies[1].plan(snapshot),
+            #[cfg(feature = "live")]
+            Self::Serving(serving) => planned(&serving.observed, snapshot, &Session::default()),
+        };
+        Ok(decided?.plan)
+    }
+
+    /// The outlook of the node in a row of a snapshot.
+    pub(crate) fn outlook(&self, snapshot: &Snapshot, row: usize) -> Result<Outlook> {
+        match self {
+            Self::Asked(strategies) => strategies[1].outlook(snapshot, row),
+            #[cfg(feature = "live")]
+            Self::Serving(serving) => {
+                let observed = &serving.observed;
+                let mut outlooks = observed.outlooks(snapshot, &[row], &Session::default());
+                outlooks.pop().context("the outlook of a node")
+            }
+        }
+    }
+
+    /// Adds to a plan the nearest offerings for pods that are unschedulable, given as rows of the snapshot.
+    pub(crate) fn tell_nearest(
+        &self,
+        snapshot: &Snapshot,
+        plan: &mut Plan,
+        is_meant: impl Fn(usize) -> bool,
+    ) {
+        match self {
+            Self::Asked(strategies) => strategies[0].tell_nearest(snapshot, plan, is_meant),
+            #[cfg(feature = "live")]
+            Self::Serving(serving) => {
+                let replan = |changed: &Snapshot| {
+                    let decided = planned(&serving.unobserved, changed, &Session::default());
+                    Some(decided.ok()?.plan)
+                };
+                schedule::tell_nearest(snapshot, plan, is_meant, replan);
+            }
+        }
+    }
+
+    /// Policies of a cluster that answer for a pool, hook by hook.
+    pub(crate) fn policies_of(&self, pool: &NodePool) -> Vec<PoolPolicy> {
+        match self {
+            Self::Asked(_) => Vec::new(),
+            #[cfg(feature = "live")]
+            Self::Serving(serving) => {
+                let answering = Hook::ALL.into_iter().flat_map(|hook| {
+                    let names = serving.unobserved.answering(hook, pool);
+                    names.into_iter().map(move |name| (hook, name))
+                });
+                let policy = |(hook, name): (Hook, &str)| {
+                    let counts = serving.standing.counts(name);
+                    let counts = counts.map(|counts| (counts.calls, counts.faults));
+                    PoolPolicy::of(hook, name, counts)
+                };
+                answering.map(policy).collect()
+            }
+        }
+    }
+
+    /// Remarks on policies of a cluster: those that do not serve as they should, and those that pools name in vain.
+    pub(crate) fn findings(&self, snapshot: &Snapshot) -> Vec<String> {
+        match self {
+            Self::Asked(_) => Vec::new(),
+            #[cfg(feature = "live")]
+            Self::Serving(serving) => {
+                use plimsoll_controller::policies::Standing;
+                let named = snapshot.pools.iter();
+                let missing = named.filter_map(|pool| Standing::missing(&serving.unobserved, pool));
+                let own = serving.standing.findings.iter().cloned();
+                own.chain(missing).collect()
+            }
+        }
+    }
+}

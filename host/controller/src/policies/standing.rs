@@ -1,0 +1,291 @@
+//! Policies as they serve a cluster, read once for whoever explains it: modules are taken in as the controller would, and nothing is written.
+//!
+//! What the controller says of a Policy in its status counts: a module that it refuses does not serve, one that it has set aside is set
+//! aside, and modules that served well stand behind.
+
+use std::sync::Arc;
+
+use kube::Client;
+use plimsoll_api::kinds::{Condition, Policy, RememberedModule};
+use plimsoll_core::model::NodePool;
+use plimsoll_core::time::Timestamp;
+use plimsoll_kube::module;
+use plimsoll_kube::policy::each;
+use plimsoll_policy::{
+    AnyModule, Binding, Engine, Generation, Generations, Hook, Observer, Policies, part_name,
+    parts_elsewhere,
+};
+
+use super::copies::Copies;
+use super::gates::{Asked, Judged, judge};
+use super::held;
+use super::memory::Memory;
+use super::serving::shown;
+use super::wanted::{Mode, ModuleSpec, Wanted};
+
+/// Reason of a module that another controller might take in: how large one may be is a flag of its.
+const TOO_LARGE: &str = "TooLarge";
+/// Answers of an API server without the kind, or without the right to list it.
+const FORBIDDEN: u16 = 403;
+const NOT_FOUND: u16 = 404;
+/// Status of a condition that holds.
+const TRUE: &str = "True";
+
+/// The policies that decide in a cluster.
+#[derive(Debug, Default)]
+pub struct Standing {
+    placed: Vec<Placed>,
+    counts: Vec<Counts>,
+    /// Remarks on policies that do not serve as they should, in sentences.
+    pub findings: Vec<String>,
+}
+
+/// Calls of a policy, as its status counts them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Counts {
+    /// Name of the policy.
+    pub policy: String,
+    /// Questions that it was asked.
+    pub calls: i64,
+    /// Those that it failed to answer.
+    pub faults: i64,
+}
+
+/// A module that serves, or stands behind the one that does.
+#[derive(Debug)]
+struct Placed {
+    binding: Binding,
+    module: AnyModule,
+    is_aside: bool,
+}
+
+impl Standing {
+    /// The generation that decides, for those who look on.
+    pub fn generation(&self, observers: Vec<Arc<dyn Observer>>, now: Timestamp) -> Arc<Generation> {
+        let generations = Generations::new(Policies {
+            observers,
+            ..Policies::default()
+        });
+        for placed in &self.placed {
+            let module = placed.module.clone().into();
+            if placed.is_aside {
+                generations.publish_set_aside(&placed.binding, module, now);
+            } else {
+                generations.publish(&placed.binding, module);
+            }
+        }
+        generations.current()
+    }
+
+    /// Calls of a policy by name; `None` where no controller has counted any.
+    pub fn counts(&self, policy: &str) -> Option<&Counts> {
+        self.counts.iter().find(|own| own.policy == policy)
+    }
+
+    /// A remark on a policy that a pool names and that does not serve.
+    pub fn missing(generation: &Generation, pool: &Arc<NodePool>) -> Option<String> {
+        let held = held::of(generation, pool)?;
+        Some(format!("NodePool {}: {}", pool.name, held::words(&held)))
+    }
+
+    fn find(&mut self, policy: &str, words: &str) {
+        self.findings.push(format!("Policy {policy}: {words}"));
+    }
+}
+
+/// Reads the policies of a cluster whose ConfigMaps are in a namespace. Fails where the API server gives no answer.
+pub async fn standing(
+    client: &Client,
+    namespace: &str,
+    engine: &Engine,
+) -> Result<Standing, kube::Error> {
+    let mut standing = Standing::default();
+    let listed = match each(client).await {
+        Ok(listed) => listed,
+        Err(kube::Error::Api(status)) if status.code == NOT_FOUND => return Ok(standing),
+        Err(kube::Error::Api(status)) if status.code == FORBIDDEN => {
+            let words =
+                "no right to list policies of plimsoll.dev/v1alpha1: explained as without any";
+            standing.findings.push(words.to_owned());
+            return Ok(standing);
+        }
+        Err(error) => return Err(error),
+    };
+    let reading = Reading {
+        client,
+        engine,
+        copies: Copies::new(client.clone(), namespace),
+        namespace,
+    };
+    for policy in listed {
+        match policy {
+            Ok(policy) => reading.take(&policy, &mut standing).await,
+            Err((name, fault)) => {
+                standing.find(
+                    &name,
+                    &format!("cannot be read: {fault}; explained as without it"),
+                );
+            }
+        }
+    }
+    Ok(standing)
+}
+
+/// Means to read policies.
+struct Reading<'c> {
+    client: &'c Client,
+    engine: &'c Engine,
+    copies: Copies,
+    namespace: &'c str,
+}
+
+impl Reading<'_> {
+    /// Takes one policy in, with the modules behind it.
+    async fn take(&self, policy: &Policy, standing: &mut Standing) {
+        let name = policy.metadata.name.clone().unwrap_or_default();
+        let wanted = match Wanted::read(policy, self.namespace) {
+            Ok(wanted) if wanted.mode == Mode::Active => wanted,
+            Ok(_) => return,
+            Err(fault) => {
+                return standing.find(&name, &format!("{fault}; explained as without it"));
+            }
+        };
+        if let Some(status) = &policy.status {
+            standing.counts.push(Counts {
+                policy: name.clone(),
+                calls: status.calls,
+                faults: status.faults,
+            });
+        }
+        let memory = Memory::of(policy.status.as_ref());
+        let own = match condition(policy, "Ready") {
+            Some(ready) if ready.status != TRUE && ready.reason == TOO_LARGE => Err(said(ready)),
+            _ => self.own(&wanted).await,
+        };
+        let (own_digest, own) = match own {
+            Ok((digest, module)) => (Some(wanted.module.remembered(&digest)), Ok(module)),
+            Err(words) => (None, Err(words)),
+        };
+        let behind = memory.good.iter().rev();
+        for good in behind.filter(|good| Some(*good) != own_digest.as_ref()) {
+            if let Some(module) = self.good(&wanted, good).await {
+                standing.put(&name, &wanted, module, false);
+            }
+        }
+        match own {
+            Ok(module) => {
+                let is_aside = own_digest.is_some_and(|own| memory.is_quarantined(&own));
+                standing.put(&name, &wanted, module, is_aside);
+                for words in unmet(policy) {
+                    standing.find(&name, &words);
+                }
+            }
+            Err(words) => {
+                let instead = match memory.good.first() {
+                    Some(good) => format!("module {} continues to decide", shown(&good.digest)),
+                    None if wanted.hook == Hook::Rank => {
+                        "list prices are taken for its pools".to_owned()
+                    }
+                    None => "it decides nothing".to_owned(),
+                };
+                standing.find(&name, &format!("{words}; {instead}"));
+            }
+        }
+    }
+
+    /// The module of its ConfigMap, with its digest, or why it cannot be loaded.
+    async fn own(&self, wanted: &Wanted) -> Result<(String, AnyModule), String> {
+        let spec = &wanted.module;
+        let words = |error: module::ModuleError| format!("{:#}", anyhow::Error::from(error));
+        let stored = module::read(self.client, &spec.configmap)
+            .await
+            .map_err(words)?;
+        let Some(mut stored) = stored else {
+            return Err(format!("configmap {} is not there", spec.configmap));
+        };
+        for (part, key) in parts_elsewhere(&stored.entries) {
+            let mut name = spec.configmap.clone();
+            name.name = part_name(&name.name, part).into();
+            let map = module::read(self.client, &name).await.map_err(words)?;
+            let bytes = map.and_then(|mut map| map.entries.remove(&key));
+            stored.entries.extend(bytes.map(|bytes| (key, bytes)));
+        }
+        self.judged(wanted.hook, spec.clone(), stored).await
+    }
+
+    /// A module that served well before, from its copy.
+    async fn good(&self, wanted: &Wanted, good: &RememberedModule) -> Option<AnyModule> {
+        let stored = self.copies.read(&good.digest).await.ok()??;
+        let spec = wanted.module.of_remembered(good);
+        let judged = self.judged(wanted.hook, spec, stored).await;
+        judged.ok().map(|(_, module)| module)
+    }
+
+    async fn judged(
+        &self,
+        hook: Hook,
+        module: ModuleSpec,
+        stored: module::Stored,
+    ) -> Result<(String, AnyModule), String> {
+        let asked = Asked {
+            hook,
+            module,
+            stored,
+            serves: None,
+        };
+        match judge(self.engine, asked).await {
+            Ok(Judged::Passed(module)) => Ok((module.sha256().to_owned(), module)),
+            Ok(Judged::Serves) => Err("its module is none".to_owned()),
+            Err(refusal) => Err(format!(
+                "its module cannot be loaded: {}: {refusal}; hint: {}",
+                refusal.reason(),
+                refusal.hint()
+            )),
+        }
+    }
+}
+
+impl Standing {
+    fn put(&mut self, name: &str, wanted: &Wanted, module: AnyModule, is_aside: bool) {
+        self.placed.push(Placed {
+            binding: Binding {
+                name: name.into(),
+                serves: wanted.serves.clone(),
+                observer: None,
+            },
+            module: if wanted.holds {
+                module.holding()
+            } else {
+                module
+            },
+            is_aside,
+        });
+    }
+}
+
+/// Remarks on conditions of a policy that are not as they should be.
+fn unmet(policy: &Policy) -> Vec<String> {
+    let ready = condition(policy, "Ready").filter(|own| own.status != TRUE);
+    let conflict = condition(policy, "Conflicting").filter(|own| own.status == TRUE);
+    ready.into_iter().chain(conflict).map(said).collect()
+}
+
+fn condition<'p>(policy: &'p Policy, kind: &str) -> Option<&'p Condition> {
+    let conditions = &policy.status.as_ref()?.conditions;
+    conditions.iter().find(|own| own.kind == kind)
+}
+
+fn said(condition: &Condition) -> String {
+    let Condition {
+        kind,
+        status,
+        reason,
+        message,
+        ..
+    } = condition;
+    let mut words = format!("{kind} is {status}: {reason}");
+    if !message.is_empty() {
+        words = format!("{words}: {message}");
+    }
+    words
+}
