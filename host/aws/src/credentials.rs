@@ -100,6 +100,15 @@ impl Default for Audiences {
     }
 }
 
+/// Text of an error of the SDK where no place that it looks in has credentials, whichever places it then lists.
+const NOT_LOADED: &str = "the credential provider was not enabled";
+const MISSING: &str = "no AWS credentials; expected a role for the service account (AWS_ROLE_ARN and AWS_WEB_IDENTITY_TOKEN_FILE, or EKS Pod Identity), AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the profile of AWS_PROFILE, or the instance's role";
+
+/// The sentence about a call that was not made for lack of credentials, by the text of its error; `None` for other errors.
+pub(crate) fn missing(text: &str) -> Option<&'static str> {
+    text.contains(NOT_LOADED).then_some(MISSING)
+}
+
 /// The way out of an error by its code, which is empty where the call was not made, and its text; `None` for errors of other kinds.
 pub(crate) fn way_out(code: &str, text: &str) -> Option<String> {
     way_out_as(code, text, WebIdentity::of_environment)
@@ -239,6 +248,14 @@ mod tests {
             let told = way_out_as(code, text, nobody).unwrap_or_default();
             assert!(told.contains(way_out), "{code}: {told}");
         }
+    }
+
+    #[test]
+    fn a_call_without_credentials_is_one_sentence() {
+        let sdk = "dispatch failure: other: an error occurred while loading credentials: the credential provider was not enabled: no providers in chain provided credentials: Attempted: Environment";
+        assert_eq!(missing(sdk), Some(MISSING));
+        assert_eq!(way_out_as("", MISSING, nobody), None);
+        assert_eq!(missing("dispatch failure: no answer in time"), None);
     }
 
     #[test]

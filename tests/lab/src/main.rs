@@ -2,7 +2,7 @@
 //!
 //! `plimsoll-lab [--serve PROGRAM] [CRD_FOLDER]...` prints two lines to standard output, `kubeconfig PATH` and
 //! `processes ID...`. With a program it also installs our definitions, a class, a pool, a Policy and a load, runs `PROGRAM run` there until
-//! the end, and says what can be tried.
+//! the end, and says what can be tried. None of the processes outlives it, even if it is killed.
 
 mod playground;
 
@@ -84,7 +84,9 @@ fn hold(asked: Asked) -> Result<(), LabError> {
         Some(program) => Some(runtime.block_on(serve_with(&lab, program))?),
         None => None,
     };
-    let processes: Vec<String> = lab.processes().iter().map(u32::to_string).collect();
+    let mut processes = lab.processes();
+    processes.extend(served.as_ref().map(Child::id));
+    let processes: Vec<String> = processes.iter().map(u32::to_string).collect();
     let said = writeln!(
         std::io::stdout(),
         "kubeconfig {}\nprocesses {}",
@@ -108,8 +110,11 @@ fn hold(asked: Asked) -> Result<(), LabError> {
 
 async fn serve_with(lab: &Lab, program: &Path) -> Result<Child, LabError> {
     playground::furnish(&lab.client(), program).await?;
-    let mut command = Command::new(program);
+    // The kernel kills it where this process is killed. It is started on the main thread, which lives as long.
+    let mut command = Command::new("setpriv");
     command
+        .args(["--pdeathsig", "KILL", "--"])
+        .arg(program)
         .args(["run", "--provider", "kwok", "--disable-leader-election"])
         // Ports that are free, so that nothing else on the machine is in the way.
         .args([
@@ -124,7 +129,7 @@ async fn serve_with(lab: &Lab, program: &Path) -> Result<Child, LabError> {
         .arg(lab.kubeconfig())
         .stdin(Stdio::null());
     let failed = |source| LabError::Spawn {
-        program: program.display().to_string(),
+        program: format!("setpriv for {}", program.display()),
         source,
     };
     let mut child = command.spawn().map_err(failed)?;

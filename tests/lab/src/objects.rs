@@ -40,7 +40,7 @@ pub fn example_class() -> Value {
     })
 }
 
-/// A pool to begin with: Linux machines with amd64 processors; empty ones go after half a minute.
+/// A pool to begin with: Linux nodes with amd64 processors, which asks for no capacity type; empty ones are removed after half a minute.
 pub fn example_pool() -> Value {
     let is = |key: &str, value: &str| json!({"key": key, "operator": "In", "values": [value]});
     json!({
@@ -53,6 +53,17 @@ pub fn example_pool() -> Value {
             "disruption": {"consolidateAfter": "30s", "budgets": [{"nodes": "100%"}]},
         },
     })
+}
+
+/// The same pool with spot capacity allowed, so that the shipped ranking policies buy different nodes.
+pub fn showcase_pool() -> Value {
+    let mut pool = example_pool();
+    let capacity_type = json!({"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["spot", "on-demand"]});
+    let requirements = &mut pool["spec"]["template"]["spec"]["requirements"];
+    if let Some(requirements) = requirements.as_array_mut() {
+        requirements.push(capacity_type);
+    }
+    pool
 }
 
 /// Makes or changes an object of any kind by server-side apply.

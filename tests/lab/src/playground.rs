@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use kube::Client;
-use plimsoll_lab::{LabError, apply, example_class, example_pool};
+use plimsoll_lab::{LabError, apply, example_class, showcase_pool};
 use serde_json::{Value, json};
 
 /// The namespace that the program takes for its own here.
@@ -20,7 +20,7 @@ pub(crate) async fn furnish(client: &Client, program: &Path) -> Result<(), LabEr
         "apiVersion": "plimsoll.dev/v1alpha1", "kind": "Policy", "metadata": {"name": POLICY},
         "spec": {"hook": "Rank", "configMapRef": {"name": name}, "nodePoolSelector": {}},
     });
-    for object in [example_class(), example_pool(), module, policy, load()] {
+    for object in [example_class(), showcase_pool(), module, policy, load()] {
         apply(client, &object).await?;
     }
     Ok(())
@@ -73,14 +73,14 @@ The lab is up, and plimsoll serves it: a pool, a Policy, and ten pods of half a 
   kubectl get plp                                  # which policy decides, and whether it serves
   kubectl get nodeclaims,nodes,pods -o wide
   kubectl scale deployment web --replicas=60       # more nodes within seconds
-  kubectl scale deployment web --replicas=6        # half a minute later what is left over goes
+  kubectl scale deployment web --replicas=6        # half a minute later unused nodes terminate
   kubectl create deployment giant --image=registry.k8s.io/pause
   kubectl set resources deployment giant --requests=cpu=500
   {program} explain pod NAME                       # why it waits
   {program} snapshot record -O lab.snapshot.zst
   {program} simulate lab.snapshot.zst --policy rank=list-price --compare rank={POLICY}
 
-Another strategy, without starting anything anew:
+Another policy, without a restart:
 
   {program} policy pack fewest-nodes -n {NAMESPACE} -o yaml | kubectl apply --server-side -f -
   kubectl patch plp {POLICY} --type=merge -p '{{\"spec\":{{\"configMapRef\":{{\"name\":\"NAME PRINTED ABOVE\"}}}}}}'

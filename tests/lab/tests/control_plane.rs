@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -304,7 +305,33 @@ spec:
 
 #[test]
 fn a_killed_owner_leaves_no_process_behind() {
+    ends_with_its_owner(&[], 5);
+}
+
+/// A program to serve that packs some module, and runs for good.
+const SERVED: &str = r#"#!/bin/sh
+case "$1" in
+policy) echo '{"items": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "module", "namespace": "kube-system"}}]}' ;;
+run) exec sleep infinity ;;
+esac
+"#;
+
+#[test]
+fn a_killed_owner_leaves_no_program_that_it_serves_with_behind() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("served");
+    std::fs::write(&program, SERVED).expect("written");
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&program, mode).expect("it may be run");
+    let program = program.to_str().expect("a path in Unicode");
+    ends_with_its_owner(&["--serve", program], 6);
+}
+
+/// Fails unless all processes of a lab, which are this many, end once it is killed.
+#[track_caller]
+fn ends_with_its_owner(arguments: &[&str], count: usize) {
     let mut owner = Command::new(env!("CARGO_BIN_EXE_plimsoll-lab"))
+        .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -316,7 +343,7 @@ fn a_killed_owner_leaves_no_process_behind() {
         .skip(1)
         .map(|id| id.parse().expect("a process id"))
         .collect();
-    assert_eq!(processes.len(), 5, "{said:?}");
+    assert_eq!(processes.len(), count, "{said:?}");
     assert!(processes.iter().all(|id| is_alive(*id)));
     owner.kill().expect("it can be killed");
     owner.wait().expect("it has ended");

@@ -35,7 +35,10 @@ impl CallError {
             code: error.code().unwrap_or_default().to_owned(),
             message: match error.message() {
                 Some(message) => message.to_owned(),
-                None => words(&error),
+                None => {
+                    let words = words(&error);
+                    credentials::missing(&words).map_or(words, str::to_owned)
+                }
             },
             status: status(&error),
         }

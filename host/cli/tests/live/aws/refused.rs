@@ -172,6 +172,16 @@ async fn variables_without_which_it_cannot_serve_are_named() {
 }
 
 #[tokio::test]
+async fn a_start_without_credentials_ends_with_one_sentence() {
+    let keys = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"];
+    let started = Started::new().await.without(&keys);
+    let (said, code) = started.ends(&["--log-output-paths=stderr"]).await;
+    let words = "error: EC2 in us-east-1 cannot be used: ec2:DescribeInstanceTypes: no AWS credentials; expected a role for the service account";
+    assert!(said.starts_with(words), "{said}");
+    assert_eq!((said.lines().count(), code), (1, Some(3)), "{said}");
+}
+
+#[tokio::test]
 async fn calls_that_are_not_taken_for_ours_end_it_with_the_way_out() {
     for (code, message, way_out) in [
         (
