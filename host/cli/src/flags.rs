@@ -5,6 +5,8 @@ mod aws;
 #[cfg(feature = "live")]
 mod logging;
 mod policy;
+#[cfg(feature = "live")]
+mod process;
 
 use std::path::PathBuf;
 
@@ -18,6 +20,8 @@ pub(crate) use policy::{
     Bench, Build, Check, Diff, Inspect, New, NewHook, Pack, Policy, PolicyCommand, PolicyExplain,
     SelfTestFrom, Test,
 };
+#[cfg(feature = "live")]
+pub(crate) use process::{LeaderElection, Process};
 
 /// A node autoscaler for Kubernetes that serves Karpenter's API and takes its policies from WebAssembly modules.
 #[derive(Debug, Parser)]
@@ -33,11 +37,19 @@ pub(crate) enum Command {
     Plan(Plan),
     /// Simulate a snapshot, recording or trace under one or more policies, and compare cost and disruption.
     Simulate(Simulate),
-    /// Explain why a pod is pending, or why a NodeClaim of the plan has its instance types.
+    /// Explain a pod (why it is pending, or where it is planned), a node or NodeClaim (what it is, what it runs, whether it is disrupted now and why
+    /// not), a NodeClaim of the plan (why it has its instance types), or a NodePool (what it may buy, has bought, and lets be disrupted).
     Explain(Explain),
     /// List instance types with capacity, labels and prices.
     Catalogue(Catalogue),
-    /// Show, check and convert snapshot files.
+    #[cfg_attr(
+        feature = "live",
+        doc = "Record the cluster as a snapshot file; count the objects in a file, validate it, and convert it."
+    )]
+    #[cfg_attr(
+        not(feature = "live"),
+        doc = "Count the objects in a snapshot file, validate it, and convert it."
+    )]
     Snapshot(Snapshot),
     /// Generate a recording from the statistics of a published production trace.
     Generate(Generate),
@@ -203,7 +215,7 @@ pub(crate) struct Replay {
 pub(crate) enum Subject {
     /// A pod, by namespace/name, or by name where that is unique.
     Pod,
-    /// A node, by its name: what it is and carries, and whether it goes now.
+    /// A node, by its name: what it is and carries, and whether it is disrupted now, or why not.
     Node,
     /// A NodeClaim of the cluster by its name, or one of the plan by its name or its number in the plan, from 0.
     #[value(name = "nodeclaim")]
@@ -281,7 +293,7 @@ pub(crate) enum SnapshotCommand {
         #[arg(short, long, value_enum, default_value_t)]
         output: Format,
     },
-    /// Record the cluster: what decisions read of its objects, for `plan`, `explain` and `simulate`. Needs the right to list them, and writes nothing.
+    /// Record the cluster: what decisions read of its objects, for `plan`, `explain` and `simulate`. Needs the right to list them, and changes nothing in the cluster.
     #[cfg(feature = "live")]
     Record {
         #[command(flatten)]
@@ -399,7 +411,7 @@ pub(crate) struct Run {
     /// JSON file with the provider's instance types; by default a generic list. Environment: INSTANCE_TYPES_FILE_PATH.
     #[arg(long, value_name = "FILE")]
     pub(crate) instance_types_file_path: Option<PathBuf>,
-    /// JSON file with what goes wrong with machines, for tests and demonstrations: stock by type and zone, launches that fail, slow and lost answers,
+    /// JSON file with faults of instances, for tests and demonstrations: stock by type and zone, launches that fail, slow and lost answers,
     /// slow boots, machines that end by themselves.
     #[arg(long, value_name = "FILE")]
     pub(crate) fault_plan: Option<PathBuf>,
@@ -455,48 +467,4 @@ pub(crate) struct Decisions {
     /// Plan pods with device claims as if they had none; only true is served. Environment: IGNORE_DRA_REQUESTS.
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     pub(crate) ignore_dra_requests: Option<bool>,
-}
-
-/// Ports and limits of the process, under the incumbent's names.
-#[cfg(feature = "live")]
-#[derive(Debug, Args)]
-pub(crate) struct Process {
-    /// Port of the metrics, 8080 by default; 0 takes any that is free. Environment: METRICS_PORT.
-    #[arg(long, value_name = "PORT")]
-    pub(crate) metrics_port: Option<u16>,
-    /// Serve no metrics of single pods, nodes and pools, which are most of all in a large cluster. Environment:
-    /// DISABLE_CLUSTER_STATE_OBSERVABILITY.
-    #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    pub(crate) disable_cluster_state_observability: Option<bool>,
-    /// Port of the probes, 8081 by default; 0 takes any that is free. Environment: HEALTH_PROBE_PORT.
-    #[arg(long, value_name = "PORT")]
-    pub(crate) health_probe_port: Option<u16>,
-    /// Address on which both ports are served; by default all that the machine has.
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) bind_address: Option<std::net::IpAddr>,
-    /// Requests to the API server a second, 200 by default. Environment: KUBE_CLIENT_QPS.
-    #[arg(long, value_name = "NUMBER")]
-    pub(crate) kube_client_qps: Option<u32>,
-    /// Requests to the API server at once after a pause, 300 by default. Environment: KUBE_CLIENT_BURST.
-    #[arg(long, value_name = "NUMBER")]
-    pub(crate) kube_client_burst: Option<u32>,
-    /// Folder for snapshots on which the planner failed; by default the system's folder for temporary files.
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) failed_snapshots: Option<PathBuf>,
-}
-
-/// Leader election, under the incumbent's names.
-#[cfg(feature = "live")]
-#[derive(Debug, Args)]
-pub(crate) struct LeaderElection {
-    /// Run without a lease: only where no other process serves the cluster. Environment: DISABLE_LEADER_ELECTION.
-    #[arg(long = "disable-leader-election", value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    pub(crate) disabled: Option<bool>,
-    /// Name of the lease; by default Karpenter's, karpenter-leader-election. Environment: LEADER_ELECTION_NAME.
-    #[arg(long = "leader-election-name", value_name = "NAME")]
-    pub(crate) name: Option<String>,
-    /// Namespace of the lease; by default SYSTEM_NAMESPACE, else that of the controller's own pod; needed outside a cluster.
-    /// Environment: LEADER_ELECTION_NAMESPACE.
-    #[arg(long = "leader-election-namespace", value_name = "NAMESPACE")]
-    pub(crate) namespace: Option<String>,
 }

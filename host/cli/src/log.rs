@@ -20,7 +20,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 use crate::failure::Environment;
 
-/// Short hash of the commit that a program was built of; its version where nobody said.
+/// Short hash of the commit that the program was built of, see `build.rs`; its version where it was built of no checkout.
 const COMMIT: &str = match option_env!("PLIMSOLL_COMMIT") {
     Some(commit) => commit,
     None => env!("CARGO_PKG_VERSION"),
@@ -97,7 +97,17 @@ fn output(place: &str) -> Result<Box<dyn Write + Send>, Environment> {
     }
 }
 
-/// All places that lines go to.
+/// The least urgent level of lines that are written of a crate. Libraries say much about every request below level info, and where AWS's credentials
+/// and region are looked for in vain is part of the error that ends the process.
+fn least_urgent(target: &str) -> tracing::Level {
+    match target {
+        own if own.starts_with(OURS) => tracing::Level::TRACE,
+        searched if searched.starts_with("aws_config") => tracing::Level::ERROR,
+        _ => tracing::Level::INFO,
+    }
+}
+
+/// All places that lines are written to.
 struct Outputs(Vec<Box<dyn Write + Send>>);
 
 impl Write for Outputs {
@@ -127,8 +137,7 @@ where
         event: &Event<'_>,
     ) -> fmt::Result {
         let metadata = event.metadata();
-        // Libraries say much about every request below level info.
-        if *metadata.level() > tracing::Level::INFO && !metadata.target().starts_with(OURS) {
+        if *metadata.level() > least_urgent(metadata.target()) {
             return Ok(());
         }
         let mut fields = Fields::default();
@@ -293,6 +302,7 @@ mod tests {
             tracing::debug!("ours");
             tracing::debug!(target: "hyper_util", "pooling idle connection");
             tracing::info!(target: "hyper_util", "heard");
+            tracing::warn!(target: "aws_config::imds::region", "failed to load region from IMDS");
         });
         let said: Vec<&Value> = lines.iter().map(|line| &line["message"]).collect();
         assert_eq!(said, ["ours", "heard"]);

@@ -5,6 +5,7 @@
 //! from `--policy`. The baselines `compatible` and `fixed:TYPE` stand alone.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
@@ -176,7 +177,7 @@ impl Strategy {
         let mut chosen = Chosen::default();
         for text in texts {
             let Some(asked) = Asked::read(text) else {
-                bail!(not_understood(text));
+                bail!(not_understood(text, engine));
             };
             let source = module::source(asked.place);
             let added = source.and_then(|source| chosen.add(&asked, &source, engine));
@@ -303,13 +304,26 @@ impl Strategy {
 }
 
 /// Message about a specification that is not understood, with the forms expected.
-fn not_understood(text: &str) -> String {
+fn not_understood(text: &str, engine: &Engine) -> String {
+    let meant = with_hook(text, engine);
     format!(
         "policy \"{text}\" is not understood; expected rank=, consolidate= or budget= with a name, a file or a folder behind it, or alone: compatible or fixed:TYPE"
     )
 }
 
 /// The specifications between plus signs; a plus sign within a setting stays where it is.
+/// A specification that lacks its hook, with the hook of the module that it names; `None` where there is no such module. A folder is not
+/// built for that.
+pub(crate) fn with_hook(text: &str, engine: &Engine) -> Option<String> {
+    let place = *outside_brackets(text).first()?;
+    if Path::new(place).is_dir() {
+        return None;
+    }
+    let component = engine.inflate(&module::source(place).ok()?.bytes).ok()?;
+    let hook = engine.inspect(&component).ok()?.manifest.hook;
+    Some(format!("{}={text}", hook.label()))
+}
+
 fn joined(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut from = 0;
@@ -384,7 +398,24 @@ mod tests {
     #[test]
     fn a_baseline_stands_alone() {
         let refused = strategy(&["compatible", "rank=list-price"]).err().unwrap();
-        assert_eq!(refused.to_string(), not_understood("compatible"));
+        let expected = not_understood("compatible", &engine().unwrap());
+        assert_eq!(refused.to_string(), expected);
+        assert!(expected.ends_with("compatible or fixed:TYPE"), "{expected}");
+    }
+
+    #[test]
+    fn a_policy_without_its_hook_is_asked_back_with_it() {
+        for (text, meant) in [
+            ("list-price", "rank=list-price"),
+            ("rank-list-price", "rank=rank-list-price"),
+            ("gentle,charge=0.1", "consolidate=gentle,charge=0.1"),
+            ("rollout-guard", "budget=rollout-guard"),
+        ] {
+            let said = refusal(text);
+            let question = format!("; did you mean {meant}?");
+            assert!(said.ends_with(&question), "{said}");
+        }
+        assert!(!refusal("cheapest").contains("did you mean"));
     }
 
     #[test]

@@ -7,14 +7,19 @@ use plimsoll_author::pack::pack;
 use plimsoll_policy::Hook;
 use serde_json::Value;
 
+use crate::meant::question;
 use crate::module;
 use crate::policy::{engine, short_name};
-use crate::strategy::Asked;
+use crate::strategy::{Asked, with_hook};
 
 /// The answer to `--policy` at `plimsoll run`: the manifest that does the same. Fails where the policy is not understood or not there.
 pub(super) fn refusal(asked: &str) -> Result<String> {
     let asked = Asked::read(asked).with_context(|| {
-        format!("policy \"{asked}\" is not understood; expected rank=, consolidate= or budget= with a name, a file or a folder behind it")
+        let meant = engine().ok().and_then(|engine| with_hook(asked, &engine));
+        format!(
+            "policy \"{asked}\" is not understood; expected rank=, consolidate= or budget= with a name, a file or a folder behind it{}",
+            question(meant.as_deref())
+        )
     })?;
     let place = asked.place;
     let (name, configmap, before) = match place.strip_prefix("configmap:") {
@@ -85,6 +90,7 @@ mod tests {
         }
         let said = refusal("budget=configmap:plimsoll/nights-3f9a1c").unwrap();
         assert!(said.contains("  hook: Budget\n  configMapRef:\n    name: nights-3f9a1c\n"));
-        assert!(refusal("list-price").is_err());
+        let said = refusal("list-price").unwrap_err().to_string();
+        assert!(said.ends_with("; did you mean rank=list-price?"), "{said}");
     }
 }

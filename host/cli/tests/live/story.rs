@@ -50,5 +50,12 @@ async fn a_nodes_life_is_told_step_by_step() {
     }
     assert_eq!(launched["NodeClaim"], of("created nodeclaim")["NodeClaim"]);
     assert_eq!(of("created nodeclaim")["NodePool"]["name"], "general");
+    for line in &lines {
+        assert_eq!(line["level"], "INFO", "nothing went wrong: {line}");
+        let commit = line["commit"].as_str().unwrap_or_default();
+        let hash = commit.strip_suffix("-dirty").unwrap_or(commit);
+        let is_hash = hash.len() >= 7 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        assert!(is_hash, "{line}");
+    }
     served.end();
 }

@@ -326,6 +326,32 @@ fn a_large_module_is_used_by_commands_and_by_a_controller_only_where_that_is_ask
     };
     assert_eq!(plan(&file).out, plan("list-price").out);
     let packed = argument(&folder.path("large.yaml"));
-    plimsoll(&["policy", "pack", &file, "-O", &packed]).ok();
+    let ran = plimsoll(&["policy", "pack", &file, "-O", &packed]).ok();
+    ran.prints(&format!("\nwritten to {packed}\n"));
     assert_eq!(plan(&packed).out, plan("list-price").out);
+}
+
+#[test]
+fn a_module_that_is_packed_without_an_output_is_not_written_and_that_is_said() {
+    let folder = Folder::new();
+    let ran = in_folder(&folder.path(""), &["policy", "pack", "list-price"]).ok();
+    ran.prints("rank-list-price  packed ");
+    ran.prints(
+        "\nnothing is written: -O FILE writes the ConfigMaps to a file, -o yaml prints them",
+    );
+    let left = std::fs::read_dir(folder.path("")).expect("a folder");
+    assert_eq!(left.count(), 0);
+}
+
+#[test]
+fn a_policy_that_is_named_without_its_hook_is_asked_back_with_it() {
+    let folder = Folder::new();
+    let shop = folder.file("shop.yaml", snapshot(&pod("web", "1", "1Gi", "")));
+    let ran = plimsoll(&["plan", &shop, "--policy", "list-price"]);
+    assert_eq!(ran.code, 1);
+    let error = ran.error();
+    assert!(
+        error.ends_with("; did you mean rank=list-price?"),
+        "{error}"
+    );
 }

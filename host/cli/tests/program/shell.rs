@@ -100,3 +100,29 @@ fn wrong_usage_has_its_own_exit_code() {
         assert_eq!(plimsoll(arguments).code, 2, "{arguments:?}");
     }
 }
+
+#[test]
+fn help_names_all_that_explain_and_snapshot_do() {
+    for (arguments, named) in [
+        (
+            &["explain", "--help"][..],
+            &[
+                "a pod (",
+                "a node or NodeClaim (",
+                "a NodeClaim of the plan (",
+                "a NodePool (",
+            ][..],
+        ),
+        (
+            &["snapshot", "--help"],
+            &["record", "show", "check", "convert"],
+        ),
+    ] {
+        let help = plimsoll(arguments).ok().out;
+        let lines = help.lines().map(str::trim);
+        let help = lines.collect::<Vec<_>>().join(" ");
+        for word in named {
+            assert!(help.contains(word), "{word} in {help}");
+        }
+    }
+}

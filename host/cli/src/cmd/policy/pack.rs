@@ -46,7 +46,7 @@ pub(crate) fn run(flags: &Pack) -> Result<()> {
         }
     }
     match flags.output {
-        Format::Table => print(&people(&seen.manifest.name, &packed)),
+        Format::Table => print(&people(&seen.manifest.name, &packed, flags.to.as_deref())),
         Format::Yaml => print(&text),
         Format::Json => print(&json(&List {
             api_version: "v1",
@@ -64,13 +64,17 @@ fn with_manifest(module: &[u8], file: &Path) -> Result<Vec<u8>> {
     Ok(plimsoll_encode::encode_as(module, &world, &text)?)
 }
 
-fn people(policy: &str, packed: &Packed) -> String {
+fn people(policy: &str, packed: &Packed, file: Option<&Path>) -> String {
     let names = packed.objects.iter();
     let names: Vec<String> = names
         .map(|object| format!("configmap/{}", object.metadata.name))
         .collect();
+    let written = match file {
+        Some(file) => format!("written to {}", file.display()),
+        None => "nothing is written: -O FILE writes the ConfigMaps to a file, -o yaml prints them for `kubectl apply --server-side -f -`".to_owned(),
+    };
     format!(
-        "{policy}  packed {} into {}, {}\nsha256 {}\n",
+        "{policy}  packed {} into {}, {}\nsha256 {}\n{written}\n",
         kilobytes(packed.size),
         kilobytes(packed.stored),
         names.join(", "),
