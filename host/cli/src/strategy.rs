@@ -307,11 +307,11 @@ impl Strategy {
 fn not_understood(text: &str, engine: &Engine) -> String {
     let meant = with_hook(text, engine);
     format!(
-        "policy \"{text}\" is not understood; expected rank=, consolidate= or budget= with a name, a file or a folder behind it, or alone: compatible or fixed:TYPE"
+        "policy \"{text}\" is not understood; expected rank=, consolidate= or budget= with a name, a file or a folder behind it, or alone: compatible or fixed:TYPE{}",
+        question(meant.as_deref())
     )
 }
 
-/// The specifications between plus signs; a plus sign within a setting stays where it is.
 /// A specification that lacks its hook, with the hook of the module that it names; `None` where there is no such module. A folder is not
 /// built for that.
 pub(crate) fn with_hook(text: &str, engine: &Engine) -> Option<String> {
@@ -324,6 +324,7 @@ pub(crate) fn with_hook(text: &str, engine: &Engine) -> Option<String> {
     Some(format!("{}={text}", hook.label()))
 }
 
+/// The specifications between plus signs; a plus sign within a setting stays where it is.
 fn joined(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut from = 0;
