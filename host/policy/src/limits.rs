@@ -9,7 +9,7 @@ const ORDINARY: usize = 1 << 20;
 /// Most bytes of a component where those are let in that carry an interpreter.
 const LARGE: usize = 32 << 20;
 
-/// How many times lower the limits are under which shadows are asked: fuel, CPU time and wall time of a call, calls at a time, and the
+/// How many times lower the limits are under which shadows are asked beside a cluster: fuel, CPU time and wall time of a call, calls at a time, and the
 /// memory of all of them together. What one call has of memory stays, since a module that gets less cannot be asked at all.
 pub const SHADOW_SHARE: u32 = 2;
 
@@ -70,6 +70,19 @@ pub struct Limits {
     pub compile_large: CompileLimits,
     /// Limits of the self-test of a module.
     pub self_test: SelfTestLimits,
+}
+
+/// Limits of one call, by its module and the rows of its question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallLimits {
+    /// Fuel.
+    pub fuel: u64,
+    /// CPU time.
+    pub cpu: Duration,
+    /// Wall time.
+    pub wall: Duration,
+    /// Linear memory, bytes.
+    pub memory: usize,
 }
 
 /// Limits of all vectors that a module carries; each of their calls is limited besides, as any call is.

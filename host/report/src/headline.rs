@@ -39,7 +39,11 @@ const FIGURES: &[Row] = &[
         false,
         Words(
             |card| dollars(card.cost),
-            |reference, card| percent_more(reference.cost, card.cost),
+            |reference, card| {
+                // Where policies failed, a cost is not that of what they ask for.
+                let is_theirs = reference.faults == 0 && card.faults == 0;
+                percent_more(reference.cost, card.cost).filter(|_| is_theirs)
+            },
         ),
     ),
     (

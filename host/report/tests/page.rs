@@ -248,6 +248,25 @@ fn a_cheap_run_that_left_pods_behind_is_not_praised() {
 }
 
 #[test]
+fn a_run_in_which_policies_failed_is_not_praised_and_has_no_difference_in_cost() {
+    let mut report = two();
+    report.contestants[1].card.cost = 0;
+    report.contestants[1].card.faults = 12;
+    let (reference, failed) = (&report.contestants[0].name, &report.contestants[1].name);
+    let page = html(&report);
+    let text = text(&page);
+    assert!(
+        text.contains(&format!("{reference} costs least: $ 4,812.20.")),
+        "{text}"
+    );
+    assert!(text.contains(&format!("faults: {failed} 12.")), "{text}");
+    check_row(&rows(&page), "cost $ 4,812.20 $ 0.00");
+    report.contestants[0].card.faults = 1;
+    let text = self::text(&html(&report));
+    assert!(text.contains("Policies failed in every run"), "{text}");
+}
+
+#[test]
 fn what_nobody_computed_is_not_shown_as_a_number() {
     let mut report = two();
     report.contestants[1].card.bound = None;

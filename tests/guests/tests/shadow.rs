@@ -256,14 +256,25 @@ fn a_shadow_that_orders_badly_has_a_fault_and_no_lists() {
 }
 
 #[test]
-fn a_shadow_has_half_the_fuel_of_a_module_that_decides() {
+fn beside_a_cluster_a_shadow_has_half_the_fuel_of_a_module_that_decides_and_all_of_it_where_decisions_wait()
+ {
     let endless = hostile("loop", 0.0);
-    let (policies, shadow) = shadowed(from_ref(&endless), endless.clone(), 1);
-    Generation::first(policies).plan(&alike(1), &Session::default());
-    let log = shadow.settle();
     let limit = Limits::default().fuel(3, None);
-    let less = log.active_fuel - log.fuel;
-    assert!(less.abs_diff(limit / 2) < 10_000, "{log:?}");
+    for (when_behind, less) in [(WhenBehind::PassOver, limit / 2), (WhenBehind::Wait, 0)] {
+        let settings = ShadowSettings {
+            when_behind,
+            ..ShadowSettings::default()
+        };
+        let shadow = Shadow::begin(endless.clone(), Some(endless.clone()), settings);
+        let shadow = Arc::new(shadow.unwrap());
+        let mut policies = Policies::default();
+        endless.clone().join(&mut policies);
+        policies.observers.push(shadow.clone());
+        Generation::first(policies).plan(&alike(1), &Session::default());
+        let log = shadow.settle();
+        let own = log.active_fuel - log.fuel;
+        assert!(own.abs_diff(less) < 10_000, "{log:?}");
+    }
 }
 
 /// Decisions find their place at once although a shadow is asked without end, on an engine with one place for which nobody waits.

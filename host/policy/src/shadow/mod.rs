@@ -7,8 +7,8 @@
 //!
 //! It looks on ([`Observer`]): the active policy has answered before the candidate is asked, and nothing that the candidate says is done.
 //! Nobody waits for it: what was decided is handed to a thread of its own, over a queue that has room for a few and passes over what is
-//! beyond, which is counted ([`WhenBehind`] says who waits instead where all has to be told). The candidate's calls have places of their
-//! own, and lower limits ([`SHADOW_SHARE`](crate::SHADOW_SHARE)). Since one thread takes decisions in their order, what it comes to hangs
+//! beyond, which is counted ([`WhenBehind`] says who waits instead where all is compared). Beside a cluster the candidate's calls have places of their
+//! own, and lower limits ([`SHADOW_SHARE`](crate::SHADOW_SHARE)); where decisions wait for it, those of a module that decides. Since one thread takes decisions in their order, what it comes to hangs
 //! on them alone.
 //!
 //! A ranking candidate makes a plan of its own for the snapshot, and launch lists for the claims of the active one; consolidation and
@@ -55,7 +55,7 @@ pub struct ShadowSettings {
     pub keep: usize,
     /// Decisions that may lie before it; each holds its snapshot.
     pub queue: usize,
-    /// Treatment of a decision for which there is no room.
+    /// Treatment of a decision for which there is no room. Where it waits, the shadow has the limits of a module that decides.
     pub when_behind: WhenBehind,
 }
 
@@ -118,7 +118,10 @@ impl Shadow {
         let manifest = candidate.manifest();
         let (name, hook) = (manifest.name.clone(), manifest.hook);
         let mut verifier = Verifier {
-            candidate: candidate.in_shadow(),
+            candidate: match when_behind {
+                WhenBehind::PassOver => candidate.in_shadow(),
+                WhenBehind::Wait => candidate,
+            },
             session: Session::default(),
             keep,
             log: Arc::clone(&log),

@@ -47,7 +47,7 @@ pub(super) struct Answered<Question, Typed> {
 
 /// A shadow at work.
 pub(super) struct Verifier {
-    /// The candidate, asked under the limits of shadows.
+    /// The candidate, under the limits that it is asked under.
     pub(super) candidate: AnyModule,
     /// Offers that its plans keep from one to the next.
     pub(super) session: Session,

@@ -89,7 +89,7 @@ const USAGE: &[Row<UsageCard>] = &[
 
 /// The table of these cards and what they are called.
 pub(super) fn of(runs: &[(&str, &ScoreCard)]) -> String {
-    let first = runs.first().map_or(0, |(_, card)| card.cost);
+    let first = runs.first().map(|(_, card)| *card);
     let line = |name: &str, cell: &dyn Fn(&ScoreCard) -> String| {
         let cells = runs.iter().map(|(_, card)| cell(card));
         std::iter::once(name.to_owned()).chain(cells).collect()
@@ -97,7 +97,9 @@ pub(super) fn of(runs: &[(&str, &ScoreCard)]) -> String {
     let names = runs.iter().map(|(name, _)| (*name).to_owned());
     let mut rows: Vec<Vec<String>> = vec![std::iter::once(String::new()).chain(names).collect()];
     rows.push(line("cost", &|card| dollars(card.cost)));
-    rows.push(line("  difference", &|card| change(card.cost, first)));
+    rows.push(line("  difference", &|card| {
+        first.map_or_else(String::new, |first| difference(first, card))
+    }));
     rows.extend(ROWS.iter().map(|(name, cell)| line(name, cell)));
     if runs.iter().any(|(_, card)| card.usage.is_some()) {
         rows.extend(USAGE.iter().map(|(name, cell)| {
@@ -108,6 +110,47 @@ pub(super) fn of(runs: &[(&str, &ScoreCard)]) -> String {
         }));
     }
     table(&rows)
+}
+
+/// Difference in cost to the first run; none where policies failed in either, whose cost is not that of what they ask for.
+fn difference(first: &ScoreCard, card: &ScoreCard) -> String {
+    match (first.faults, card.faults) {
+        (0, 0) => change(card.cost, first.cost),
+        (_, 0) => "-".to_owned(),
+        (_, faults) => format!("- ({} faults)", thousands(faults)),
+    }
+}
+
+/// The table of where the money went: the cost of each run from its lower bound up; `None` where that is known of none.
+pub(super) fn ladder(runs: &[(&str, &ScoreCard)]) -> Option<String> {
+    let known = runs.iter().filter(|(_, card)| !card.ladder.is_empty());
+    let known: Vec<&(&str, &ScoreCard)> = known.collect();
+    if known.is_empty() {
+        return None;
+    }
+    let cost_of = |card: &ScoreCard, step: LadderStep| {
+        let entry = card.ladder.iter().find(|entry| entry.step == step);
+        entry.map_or(0, |entry| entry.cost)
+    };
+    let cell = |cost: i64, card: &ScoreCard| match cost {
+        0 => "-".to_owned(),
+        cost => format!("{} ({})", dollars(cost), share(cost, card.cost)),
+    };
+    let names = known.iter().map(|(name, _)| (*name).to_owned());
+    let mut rows: Vec<Vec<String>> = vec![
+        std::iter::once("cost step by step".to_owned())
+            .chain(names)
+            .collect(),
+    ];
+    let matter =
+        LadderStep::all().filter(|step| known.iter().any(|(_, card)| cost_of(card, *step) != 0));
+    rows.extend(matter.map(|step| {
+        let cells = known
+            .iter()
+            .map(|(_, card)| cell(cost_of(card, step), card));
+        std::iter::once(format!("  {step}")).chain(cells).collect()
+    }));
+    Some(table(&rows))
 }
 
 /// The share of planned pods that were bound as planned or sooner, and in brackets those sooner.
@@ -126,4 +169,29 @@ fn count(number: u32) -> String {
 /// Share of a part in a whole, in percent; a dash where the whole is nothing.
 fn share(part: impl Into<i128>, whole: impl Into<i128>) -> String {
     thousandths(part, whole).map_or_else(|| "-".to_owned(), percent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn card(cost: i64, faults: u64) -> ScoreCard {
+        ScoreCard {
+            cost,
+            faults,
+            ..ScoreCard::default()
+        }
+    }
+
+    #[test]
+    fn a_run_in_which_policies_failed_has_no_difference() {
+        for (first, other, shown) in [
+            (card(200, 0), card(100, 0), "-50.0 %"),
+            (card(200, 0), card(0, 1_200), "- (1,200 faults)"),
+            (card(200, 3), card(100, 0), "-"),
+            (card(200, 3), card(0, 4), "- (4 faults)"),
+        ] {
+            assert_eq!(difference(&first, &other), shown);
+        }
+    }
 }
