@@ -121,38 +121,6 @@ fn difference(first: &ScoreCard, card: &ScoreCard) -> String {
     }
 }
 
-/// The table of where the money went: the cost of each run from its lower bound up; `None` where that is known of none.
-pub(super) fn ladder(runs: &[(&str, &ScoreCard)]) -> Option<String> {
-    let known = runs.iter().filter(|(_, card)| !card.ladder.is_empty());
-    let known: Vec<&(&str, &ScoreCard)> = known.collect();
-    if known.is_empty() {
-        return None;
-    }
-    let cost_of = |card: &ScoreCard, step: LadderStep| {
-        let entry = card.ladder.iter().find(|entry| entry.step == step);
-        entry.map_or(0, |entry| entry.cost)
-    };
-    let cell = |cost: i64, card: &ScoreCard| match cost {
-        0 => "-".to_owned(),
-        cost => format!("{} ({})", dollars(cost), share(cost, card.cost)),
-    };
-    let names = known.iter().map(|(name, _)| (*name).to_owned());
-    let mut rows: Vec<Vec<String>> = vec![
-        std::iter::once("cost step by step".to_owned())
-            .chain(names)
-            .collect(),
-    ];
-    let matter =
-        LadderStep::all().filter(|step| known.iter().any(|(_, card)| cost_of(card, *step) != 0));
-    rows.extend(matter.map(|step| {
-        let cells = known
-            .iter()
-            .map(|(_, card)| cell(cost_of(card, step), card));
-        std::iter::once(format!("  {step}")).chain(cells).collect()
-    }));
-    Some(table(&rows))
-}
-
 /// The share of planned pods that were bound as planned or sooner, and in brackets those sooner.
 fn fidelity(of: Fidelity) -> String {
     let kept = share(of.kept(), of.bound);
