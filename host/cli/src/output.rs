@@ -212,7 +212,9 @@ pub(crate) fn ratio(part: i64, whole: i64) -> String {
 
 /// Thousandths as a share: `8.7 %`.
 pub(crate) fn percent(thousandths: i64) -> String {
-    format!("{}.{} %", thousandths / 10, thousandths % 10)
+    let minus = if thousandths < 0 { "-" } else { "" };
+    let size = thousandths.unsigned_abs();
+    format!("{minus}{}.{} %", size / 10, size % 10)
 }
 
 /// A change in percent: `-8.7 %`.
@@ -249,6 +251,14 @@ mod tests {
     fn numbers_have_no_digits_that_say_nothing() {
         let shown = [0.041_25, 3.0, 0.0, -120.5, f64::INFINITY].map(number);
         assert_eq!(shown, ["0.0413", "3", "0", "-120.5", "without limit"]);
+    }
+
+    #[test]
+    fn a_negative_share_has_its_sign_once() {
+        assert_eq!(
+            [-69, -3, 0, 871].map(percent),
+            ["-6.9 %", "-0.3 %", "0.0 %", "87.1 %"]
+        );
     }
 
     #[test]

@@ -7,12 +7,15 @@ use anyhow::{Result, bail};
 use plimsoll_core::action::ConsiderRequest;
 use plimsoll_core::check::PriceRule;
 use plimsoll_core::command::Settled;
+use plimsoll_core::disrupt::keep_reason::KeepReason;
 use plimsoll_core::plan::Plan;
 use plimsoll_core::schedule::{self, Session};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
 use plimsoll_policy::{Decision, Fault, Generation, Hook, Policies};
-use plimsoll_sim::{Behaviour, Considered, FixedGroup, Planned, Planner, Recording, Run};
+use plimsoll_sim::{
+    Appraisal, Behaviour, Considered, FixedGroup, Planned, Planner, Recording, Run,
+};
 
 use crate::failure::Environment;
 
@@ -73,8 +76,8 @@ pub(crate) struct Player {
 /// Who decides in a run.
 enum Who {
     /// The core decides with policies, which are watched as a live cluster's are, and keeps what pools sell from one decision to the
-    /// next.
-    Core(Generation, Session),
+    /// next. The second generation is asked why nodes are kept, so that what it is asked changes nothing.
+    Core(Generation, Session, Generation),
     /// A node group grows.
     Fixed(FixedGroup),
 }
@@ -108,7 +111,7 @@ pub(crate) fn play(recording: Recording, seed: u64, policies: Policies) -> Resul
         seed,
         ..Behaviour::default()
     };
-    let player = Player::core(Generation::first(policies));
+    let player = Player::core(policies);
     let halted = player.halted();
     Run::new(recording, behaviour, player).finish();
     halted.check()
@@ -116,9 +119,12 @@ pub(crate) fn play(recording: Recording, seed: u64, policies: Policies) -> Resul
 
 impl Player {
     /// Policies play.
-    pub(crate) fn core(generation: Generation) -> Self {
+    pub(crate) fn core(policies: Policies) -> Self {
+        let mut asked = policies.clone();
+        asked.observers.clear();
+        let (plays, asked) = (Generation::first(policies), Generation::first(asked));
         Self {
-            who: Who::Core(generation, Session::default()),
+            who: Who::Core(plays, Session::default(), asked),
             halted: Halted::default(),
         }
     }
@@ -143,7 +149,7 @@ impl Planner for Player {
             return Planned::default();
         }
         match &mut self.who {
-            Who::Core(generation, session) => {
+            Who::Core(generation, session, _) => {
                 let decided = planned(generation, snapshot, session);
                 self.halted.or_nothing(decided.map(|decided| Planned {
                     faults: decided.faults,
@@ -159,7 +165,7 @@ impl Planner for Player {
             return Considered::default();
         }
         match &mut self.who {
-            Who::Core(generation, session) => {
+            Who::Core(generation, session, _) => {
                 let (snapshot, question) = (&request.snapshot, &request.question);
                 let considered = generation.consider(snapshot, question, session);
                 let faults = considered.faults.iter();
@@ -174,9 +180,24 @@ impl Planner for Player {
     }
 
     fn settled(&mut self, settled: &Settled) {
-        if let Who::Core(generation, _) = &self.who {
+        if let Who::Core(generation, ..) = &self.who {
             generation.settled(settled);
         }
+    }
+
+    fn appraise(&mut self, snapshot: &Snapshot, rows: &[usize]) -> Option<Appraisal> {
+        let kept = match &self.who {
+            Who::Core(_, session, asked) => {
+                let outlooks = asked.outlooks(snapshot, rows, session);
+                outlooks.iter().map(KeepReason::of).collect()
+            }
+            // A node group takes away empty nodes alone.
+            Who::Fixed(_) => vec![KeepReason::ConsolidationPolicy; rows.len()],
+        };
+        Some(Appraisal {
+            fresh: schedule::fresh_fleet(snapshot),
+            kept,
+        })
     }
 
     fn bounds(&mut self, snapshot: &Snapshot, work: &[Vec<u32>]) -> Option<Vec<PricePerHour>> {

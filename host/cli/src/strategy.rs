@@ -230,8 +230,8 @@ impl Strategy {
     /// The planner that a simulation runs.
     pub(crate) fn player(&self) -> Player {
         match self {
-            Self::Policies(chosen) => Player::core(Generation::first(chosen.policies.clone())),
-            Self::Compatible => Player::core(Generation::first(Policies::default())),
+            Self::Policies(chosen) => Player::core(chosen.policies.clone()),
+            Self::Compatible => Player::core(Policies::default()),
             Self::Fixed(instance_type) => Player::fixed(FixedGroup::new(instance_type.as_str())),
         }
     }

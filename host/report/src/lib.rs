@@ -17,6 +17,7 @@ mod picture;
 mod unplaced;
 mod usage;
 mod verdict;
+mod waterfall;
 
 use plimsoll_sim::ScoreCard;
 

@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::chart::ink;
-use crate::{Report, STYLE, courses, differences, headline, moves, unplaced, usage, verdict};
+use crate::{Report, STYLE, courses, differences, headline, moves, unplaced, usage, verdict, waterfall};
 
 /// The browser may load nothing; styles stand in the page.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
@@ -51,6 +51,9 @@ fn body(report: &Report) -> Markup {
         @if !contestants.is_empty() {
             section { h2 { "Figures" } (headline::table(contestants)) }
             section { h2 { "Cost over time" } (courses::cost(contestants)) }
+            @if waterfall::is_known(contestants) {
+                section { h2 { "Cost step by step" } (waterfall::table(contestants)) }
+            }
             section { h2 { "Nodes by type" } (courses::nodes(contestants)) }
             section { h2 { "Time pending" } (courses::waiting(contestants)) }
             section { h2 { "Utilisation" } (courses::utilisation(contestants)) }
@@ -91,10 +94,14 @@ fn words() -> Markup {
     }
 }
 
-const WORDS: [(&str, &str); 11] = [
+const WORDS: [(&str, &str); 12] = [
     (
         "LP bound",
         "The linear-programming lower bound: at list prices no fleet could have run the same pods for less. It counts fractions of nodes that start and terminate in no time, so that no run reaches it; with spot prices a cost may lie below it.",
+    ),
+    (
+        "cost step by step",
+        "From the LP bound up. At even distances of time the pods that run are planned as if there were no nodes, first without guards, then with one guard after the other; what nodes in use cost beyond that plan is counted under the first rule that keeps each of them. Steps may be negative. \"Between samples\" is what the cost of the whole run differs by, and the steps add up to the cost.",
     ),
     (
         "for starting nodes",

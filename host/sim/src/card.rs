@@ -8,6 +8,7 @@ use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
 use serde::{Deserialize, Serialize};
 
+use crate::ladder::StepCost;
 use crate::series::Series;
 use crate::usage::UsageCard;
 
@@ -26,6 +27,9 @@ pub struct ScoreCard {
     pub cost_idle: i64,
     /// Lower bound on the cost of any fleet for the pods that ran, in nano-dollars at list price; `None` if nobody computed it.
     pub bound: Option<i64>,
+    /// The cost from the bound on, step by step; empty where it was not computed.
+    #[serde(default)]
+    pub ladder: Vec<StepCost>,
     /// Hours of nodes by type and capacity type, in thousandths of an hour.
     pub node_hours: Vec<NodeHours>,
     /// Nodes on average, in thousandths.

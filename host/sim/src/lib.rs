@@ -18,6 +18,7 @@ mod fixed;
 mod floor;
 mod history;
 mod input;
+mod ladder;
 mod meter;
 mod money;
 mod node;
@@ -44,7 +45,8 @@ pub use input::{
     Behaviour, Change, Delay, Deployment, Faults, Recording, ReplicaRule, Shortfall, Timed,
     TimedChange, Usage, Which,
 };
-pub use planner::{Considered, Planned, Planner};
+pub use ladder::{LadderStep, StepCost};
+pub use planner::{Appraisal, Considered, Planned, Planner};
 pub use process::{Fate, FirstList, Paused};
 pub use random::Random;
 pub use run::{REST, Run};

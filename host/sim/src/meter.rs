@@ -17,6 +17,7 @@ use crate::card::{FaultWords, MOST_FAULT_WORDS, MOST_UNPLACED, ScoreCard, Unplac
 use crate::cloud::{Cloud, Instance};
 use crate::floor::{Floor, Listed};
 use crate::input::Usage;
+use crate::ladder::{Counted, Looks};
 use crate::money::{Money, Use, per_hour};
 use crate::series::{Gatherer, Level};
 use crate::usage::UsageMeter;
@@ -117,6 +118,11 @@ impl Meter {
         self.advance(now);
         self.money.ended(id);
         self.level_of_money();
+    }
+
+    /// What instances cost.
+    pub(crate) fn money(&self) -> &Money {
+        &self.money
     }
 
     /// Prices are others than a moment ago.
@@ -334,6 +340,7 @@ impl Meter {
         mut self,
         api: &Api,
         floors: Option<&[Floor]>,
+        looks: Option<Looks>,
         now: Timestamp,
     ) -> ScoreCard {
         self.advance(now);
@@ -355,13 +362,21 @@ impl Meter {
         if let Some(floors) = floors {
             series.means.bound = self.courses_of(floors, now);
         }
+        let counted = Counted {
+            cost: self.money.cost(),
+            starting: self.money.cost_of(Use::Starting),
+            idle: self.money.cost_of(Use::Idle),
+            bound: floors.map_or(0, integral),
+        };
+        let ladder = looks.filter(|_| floors.is_some());
         ScoreCard {
             start: self.start,
             lasted: now.since(self.start),
-            cost: self.money.cost(),
-            cost_starting: self.money.cost_of(Use::Starting),
-            cost_idle: self.money.cost_of(Use::Idle),
+            cost: counted.cost,
+            cost_starting: counted.starting,
+            cost_idle: counted.idle,
             bound: floors.map(integral),
+            ladder: ladder.map_or_else(Vec::new, |looks| looks.finish(counted)),
             node_hours: self.money.node_hours(),
             nodes_mean: i64::try_from(self.money.millis() * 1000 / millis.max(1)).unwrap_or(0),
             waiting: Waiting::of(self.waits),

@@ -124,6 +124,17 @@ impl Money {
         self.rates.iter().sum()
     }
 
+    /// Nano-dollars per hour now for instances on which pods run.
+    pub(crate) fn busy_rate(&self) -> i64 {
+        self.rates[Use::Busy as usize]
+    }
+
+    /// Nano-dollars per hour now for an instance on which pods run; `None` for any other.
+    pub(crate) fn busy_price(&self, id: &ProviderId) -> Option<i64> {
+        let paid = self.instances.get(id)?;
+        (paid.does == Use::Busy).then_some(paid.price)
+    }
+
     /// Instances by type now.
     pub(crate) fn by_type(&self) -> impl Iterator<Item = (&TypeName, i64)> {
         self.running

@@ -2,8 +2,9 @@
 
 use plimsoll_core::action::ConsiderRequest;
 use plimsoll_core::command::{Decision, Settled};
-use plimsoll_core::disrupt;
+use plimsoll_core::disrupt::{self, keep_reason::KeepReason};
 use plimsoll_core::plan::Plan;
+use plimsoll_core::schedule::FreshFleet;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
 
@@ -41,6 +42,15 @@ impl From<Decision> for Considered {
     }
 }
 
+/// A moment of a run: what a fleet bought from nothing would cost, and why nodes are kept.
+#[derive(Clone, Debug, Default)]
+pub struct Appraisal {
+    /// The fleet that would be bought for the pods.
+    pub fresh: FreshFleet,
+    /// Why each of the nodes that were asked about is still there, in their order.
+    pub kept: Vec<KeepReason>,
+}
+
 /// Plans for snapshots.
 pub trait Planner {
     /// Plans a snapshot. Equal snapshots must give equal plans.
@@ -53,6 +63,12 @@ pub trait Planner {
 
     /// A command came to its end, or to the end of the hour after it.
     fn settled(&mut self, _settled: &Settled) {}
+
+    /// What the pods of a snapshot would cost bought from nothing, and why the nodes in these rows are kept. `None` where it is not
+    /// computed; then it is not asked for again.
+    fn appraise(&mut self, _snapshot: &Snapshot, _rows: &[usize]) -> Option<Appraisal> {
+        None
+    }
 
     /// For several amounts of work, each so many copies of each pod of a snapshot: what no fleet for it, bought from
     /// nothing, can cost less than per hour at list price. `None` where nobody computes it.

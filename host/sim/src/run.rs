@@ -20,6 +20,7 @@ use crate::card::ScoreCard;
 use crate::floor::floors;
 use crate::history::History;
 use crate::input::{Behaviour, Recording};
+use crate::ladder::Looks;
 use crate::planner::Planner;
 use crate::process::{Fate, FirstList, Process, ProcessId};
 use crate::world::{Event, World};
@@ -42,7 +43,9 @@ pub struct Run<P> {
     pub(crate) fate: Fate,
     /// `None` where it is not kept.
     pub(crate) history: Option<History>,
-    planner: P,
+    pub(crate) planner: P,
+    /// `None` where the planner appraises nothing.
+    pub(crate) looks: Option<Looks>,
     pub(crate) recording: Arc<Recording>,
     reports: Vec<Report>,
     /// Inputs of the engine since they were last taken; `None` where they are not kept.
@@ -67,6 +70,9 @@ impl<P: Planner> Run<P> {
         inputs: Option<Vec<(Timestamp, Input)>>,
     ) -> Self {
         let world = World::new(&recording, behaviour);
+        let last = recording.changes.last().map(|change| change.at);
+        let end = recording.end.or(last).unwrap_or(recording.start);
+        let looks = Some(Looks::over(recording.start, end));
         let mut run = Self {
             world,
             processes: BTreeMap::new(),
@@ -74,6 +80,7 @@ impl<P: Planner> Run<P> {
             fate: Fate::default(),
             history: None,
             planner,
+            looks,
             recording: Arc::new(recording),
             reports: Vec::new(),
             inputs,
@@ -118,7 +125,8 @@ impl<P: Planner> Run<P> {
             let mut engines = engines.clone();
             engines.find_map(|engine| engine.held_by_ceiling(pod))
         });
-        world.meter.finish(&world.api, floors.as_deref(), now)
+        let floors = floors.as_deref();
+        world.meter.finish(&world.api, floors, self.looks, now)
     }
 
     /// The present instant.
@@ -248,6 +256,7 @@ impl<P: Planner> Run<P> {
         let Some((at, event)) = self.world.queue.pop() else {
             return false;
         };
+        self.look_until(at);
         self.world.meter.advance(at);
         self.world.now = at;
         self.happen(event);

@@ -12,6 +12,7 @@ mod events;
 mod forgets;
 mod found;
 mod in_turn;
+mod ladder;
 mod laws;
 mod learned;
 mod ledger;

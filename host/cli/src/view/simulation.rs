@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use plimsoll_core::command::Settled;
 use plimsoll_core::model::DisruptionReason;
 use plimsoll_core::time::Span;
-use plimsoll_sim::{FaultWords, Fidelity, NodeHours, ScoreCard};
+use plimsoll_sim::{FaultWords, Fidelity, NodeHours, ScoreCard, StepCost};
 use plimsoll_snapshot::section::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -79,6 +79,20 @@ struct Cost {
     /// The linear-programming lower bound at list prices; absent where it was not computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     lp_bound_dollars: Option<Dollars>,
+    /// The cost from the lower bound up, step by step, negative where a step saved; they add up to `dollars`. Absent where the bound
+    /// was not computed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<CostStep>,
+}
+
+/// A part of the cost.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct CostStep {
+    /// The step in words, such as `fresh plan without guards` or `nodes kept: consolidateAfter`.
+    step: String,
+    /// Dollars.
+    dollars: Dollars,
 }
 
 /// Numbers of nodes.
@@ -322,6 +336,16 @@ impl Cost {
             starting_dollars: Dollars::from_nanos(card.cost_starting),
             idle_dollars: Dollars::from_nanos(card.cost_idle),
             lp_bound_dollars: card.bound.map(Dollars::from_nanos),
+            steps: card.ladder.iter().map(CostStep::of).collect(),
+        }
+    }
+}
+
+impl CostStep {
+    fn of(entry: &StepCost) -> Self {
+        Self {
+            step: entry.step.to_string(),
+            dollars: Dollars::from_nanos(entry.cost),
         }
     }
 }

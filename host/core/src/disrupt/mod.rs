@@ -13,6 +13,7 @@ pub mod confirm;
 pub mod consolidate;
 pub mod drift;
 mod held_pools;
+pub mod keep_reason;
 mod launch_order;
 pub mod moves;
 pub mod outlook;

@@ -196,7 +196,12 @@ fn people(result: &Comparison) -> String {
         .runs
         .iter()
         .map(|run| (run.policy.as_str(), &run.card));
-    let mut text = table::of(&runs.collect::<Vec<_>>());
+    let runs: Vec<(&str, &ScoreCard)> = runs.collect();
+    let mut text = table::of(&runs);
+    if let Some(ladder) = table::ladder(&runs) {
+        text.push('\n');
+        text.push_str(&ladder);
+    }
     for (run, said) in faults(result) {
         text.push_str(&format!("note: {run}: {said}\n"));
     }

@@ -1,7 +1,7 @@
 //! Score cards side by side, for people: a row for each figure, a column for each strategy.
 
 use plimsoll_core::model::DisruptionReason;
-use plimsoll_sim::{Fidelity, ScoreCard, UsageCard, thousandths};
+use plimsoll_sim::{Fidelity, LadderStep, ScoreCard, UsageCard, thousandths};
 
 use crate::output::{change, dollars, percent, ratio, table, thousands};
 
@@ -119,6 +119,38 @@ fn difference(first: &ScoreCard, card: &ScoreCard) -> String {
         (_, 0) => "-".to_owned(),
         (_, faults) => format!("- ({} faults)", thousands(faults)),
     }
+}
+
+/// The table of where the money went: the cost of each run from its lower bound up; `None` where that is known of none.
+pub(super) fn ladder(runs: &[(&str, &ScoreCard)]) -> Option<String> {
+    let known = runs.iter().filter(|(_, card)| !card.ladder.is_empty());
+    let known: Vec<&(&str, &ScoreCard)> = known.collect();
+    if known.is_empty() {
+        return None;
+    }
+    let cost_of = |card: &ScoreCard, step: LadderStep| {
+        let entry = card.ladder.iter().find(|entry| entry.step == step);
+        entry.map_or(0, |entry| entry.cost)
+    };
+    let cell = |cost: i64, card: &ScoreCard| match cost {
+        0 => "-".to_owned(),
+        cost => format!("{} ({})", dollars(cost), share(cost, card.cost)),
+    };
+    let names = known.iter().map(|(name, _)| (*name).to_owned());
+    let mut rows: Vec<Vec<String>> = vec![
+        std::iter::once("cost step by step".to_owned())
+            .chain(names)
+            .collect(),
+    ];
+    let matter =
+        LadderStep::all().filter(|step| known.iter().any(|(_, card)| cost_of(card, *step) != 0));
+    rows.extend(matter.map(|step| {
+        let cells = known
+            .iter()
+            .map(|(_, card)| cell(cost_of(card, step), card));
+        std::iter::once(format!("  {step}")).chain(cells).collect()
+    }));
+    Some(table(&rows))
 }
 
 /// The share of planned pods that were bound as planned or sooner, and in brackets those sooner.

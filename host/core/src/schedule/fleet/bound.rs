@@ -32,7 +32,46 @@ pub fn bound_from_nothing(snapshot: &Snapshot) -> PricePerHour {
 /// A bound is the value of a linear programme without fixed costs, so that the bound of pod-hours summed over a stretch of
 /// time is no more than the bounds of its moments summed up: what ran may be measured by the hour and still be bounded.
 pub fn bounds_of_work(snapshot: &Snapshot, work: &[Vec<u32>]) -> Vec<PricePerHour> {
-    let (bare, kept) = as_if_waiting(snapshot);
+    from_nothing(snapshot, |compiled, market, placed, kept| {
+        let of_amounts = work.iter().map(|copies| {
+            let placed = placed.iter().map(|(pod, level)| {
+                let row = kept[compiled.pods[*pod].row];
+                (*pod, *level, copies.get(row).copied().unwrap_or(0))
+            });
+            let problem = problem(compiled, market, placed.filter(|(.., copies)| *copies > 0));
+            PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
+        });
+        of_amounts.collect()
+    })
+}
+
+/// The bound for every live pod of a snapshot and, by row, the part of it that each pod is worth, in nano-dollars per hour; zero for
+/// daemons, pods that ended, and pods that nothing can hold.
+pub(crate) fn bound_and_worth(snapshot: &Snapshot) -> (PricePerHour, Vec<i64>) {
+    from_nothing(snapshot, |compiled, market, placed, kept| {
+        let every_one = placed.iter().map(|(pod, level)| (*pod, *level, 1));
+        let problem = problem(compiled, market, every_one);
+        let bound = crate::pack::bound(&problem);
+        let worth = worth_by_group(compiled, placed, |number| {
+            let demand = &problem.demands[number];
+            bound.value(demand.class, &demand.request)
+        });
+        let mut result = vec![0; snapshot.pods.len()];
+        for (pod, _) in placed {
+            let pod = &compiled.pods[*pod];
+            result[kept[pod.row]] = worth[pod.group];
+        }
+        (PricePerHour::from_nanos(bound.list_price), result)
+    })
+}
+
+/// Asks about the live pods of a snapshot, as if all waited and there were no nodes, at the provider's prices. Handed over: the pods that some
+/// row could hold, each at its last step of relaxation, and the row in the snapshot by each row that was compiled.
+fn from_nothing<R>(
+    snapshot: &Snapshot,
+    ask: impl FnOnce(&Compiled<'_>, &BoundPrices<'_>, &[(usize, usize)], &[usize]) -> R,
+) -> R {
+    let (bare, kept) = as_if_waiting(snapshot, |_| true);
     let compiled = compile(&bare, None);
     let allowed = Bits::all(compiled.rows.len());
     let holdable = holdable(&compiled, &allowed);
@@ -50,29 +89,39 @@ pub fn bounds_of_work(snapshot: &Snapshot, work: &[Vec<u32>]) -> Vec<PricePerHou
         allowed: &allowed,
         best: &best,
     };
-    let of_amounts = work.iter().map(|copies| {
-        let placed = placed.iter().map(|(pod, level)| {
-            let row = kept[compiled.pods[*pod].row];
-            (*pod, *level, copies.get(row).copied().unwrap_or(0))
-        });
-        let problem = problem(
-            &compiled,
-            &market,
-            placed.filter(|(.., copies)| *copies > 0),
-        );
-        PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
-    });
-    of_amounts.collect()
+    ask(&compiled, &market, &placed, &kept)
 }
 
-/// The snapshot without nodes and with every live pod waiting, and the row that each pod had.
-fn as_if_waiting(snapshot: &Snapshot) -> (Snapshot, Vec<usize>) {
+/// Worth by group, of the demands that these pods make, which are in the order in which their groups are met.
+fn worth_by_group(
+    compiled: &Compiled<'_>,
+    placed: &[(usize, usize)],
+    worth_of_demand: impl Fn(usize) -> i64,
+) -> Vec<i64> {
+    let mut result = vec![0; compiled.groups.len()];
+    let mut known = Bits::none(compiled.groups.len());
+    let mut demands = 0..;
+    for (pod, _) in placed {
+        let group = compiled.pods[*pod].group;
+        if !known.contains(group) {
+            known.insert(group);
+            result[group] = demands.next().map_or(0, &worth_of_demand);
+        }
+    }
+    result
+}
+
+/// The snapshot without nodes and with every live pod waiting that is wanted, and the row that each pod had.
+pub(crate) fn as_if_waiting(
+    snapshot: &Snapshot,
+    is_wanted: impl Fn(&Pod) -> bool,
+) -> (Snapshot, Vec<usize>) {
     let mut bare = snapshot.clone();
     bare.nodes.clear();
     bare.pods.clear();
     let mut kept = Vec::new();
     for (row, pod) in snapshot.pods.iter().enumerate() {
-        if !pod.is_active() || is_fixed(pod) {
+        if !pod.is_active() || is_fixed(pod) || !is_wanted(pod) {
             continue;
         }
         let mut waiting = Pod::clone(pod);
@@ -96,23 +145,15 @@ pub(crate) fn bound(compiled: &Compiled<'_>, candidate: &DraftPlan) -> PricePerH
 /// new node costs at least the worth of its pods. Zero for groups that no row could hold.
 pub(crate) fn worth_of_groups(compiled: &Compiled<'_>, priced: &Priced) -> Vec<i64> {
     let holdable = holdable(compiled, &priced.allowed);
-    let placed = at_last(compiled, &holdable).map(|(pod, level)| (pod, level, 1));
-    let mut problem = problem(compiled, &BoundPrices::at(priced), placed);
+    let placed: Vec<(usize, usize)> = at_last(compiled, &holdable).collect();
+    let every_one = placed.iter().map(|(pod, level)| (*pod, *level, 1));
+    let mut problem = problem(compiled, &BoundPrices::at(priced), every_one);
     problem.existing.clear();
     let bound = crate::pack::bound(&problem);
-    let mut result = vec![0; compiled.groups.len()];
-    let mut known = Bits::none(compiled.groups.len());
-    let mut demands = problem.demands.iter();
-    for pod in compiled.pods.iter().filter(|pod| holdable[pod.group]) {
-        if !known.contains(pod.group) {
-            known.insert(pod.group);
-            // Demands are in the order in which groups are met.
-            if let Some(demand) = demands.next() {
-                result[pod.group] = bound.value(demand.class, &demand.request);
-            }
-        }
-    }
-    result
+    worth_by_group(compiled, &placed, |number| {
+        let demand = &problem.demands[number];
+        bound.value(demand.class, &demand.request)
+    })
 }
 
 /// By group, whether some row of those allowed could hold one of its pods with every wish given up.

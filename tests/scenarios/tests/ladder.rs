@@ -1,0 +1,173 @@
+//! The cost of a run step by step: it adds up, and each part stands where its cause is.
+
+use std::sync::Arc;
+
+use plimsoll_core::catalogue::CapacityType;
+use plimsoll_core::disrupt::candidate::DO_NOT_DISRUPT;
+use plimsoll_core::disrupt::keep_reason::KeepReason;
+use plimsoll_core::disrupt::outlook::outlook;
+use plimsoll_core::model::OwnerKind;
+use plimsoll_core::schedule;
+use plimsoll_core::snapshot::{Guard, Snapshot};
+use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_core::units::PricePerHour;
+use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
+use plimsoll_scenarios::stage;
+use plimsoll_sim::{
+    Appraisal, Change, LadderStep, Planned, Planner, Recording, Run, ScoreCard, TimedChange,
+};
+
+const START: Timestamp = Timestamp::from_millis(0);
+const HOUR: Span = Span::from_secs(3600);
+const CENT: i64 = 10_000_000;
+
+/// The core at list prices, which also says what the money is for.
+struct Core;
+
+impl Planner for Core {
+    fn plan(&mut self, snapshot: &Snapshot) -> Planned {
+        schedule::plan(snapshot).into()
+    }
+
+    fn appraise(&mut self, snapshot: &Snapshot, rows: &[usize]) -> Option<Appraisal> {
+        let kept = rows
+            .iter()
+            .map(|row| KeepReason::of(&outlook(snapshot, *row)));
+        Some(Appraisal {
+            fresh: schedule::fresh_fleet(snapshot),
+            kept: kept.collect(),
+        })
+    }
+
+    fn bounds(&mut self, snapshot: &Snapshot, work: &[Vec<u32>]) -> Option<Vec<PricePerHour>> {
+        Some(schedule::bounds_of_work(snapshot, work))
+    }
+}
+
+/// A small type and one of twice the size for a little less than twice the price.
+fn world(spot: bool, changes: Vec<TimedChange>) -> Recording {
+    let general = pool("general").with(|pool| {
+        pool.disruption.consolidate_after = Some(Span::from_secs(60));
+        pool.expire_after = Some(Span::from_secs(720 * 3600));
+    });
+    let sizes = [("small", 2000, 0.10), ("large", 4000, 0.19)];
+    let sold = sizes.into_iter().map(|(name, cpu, price)| {
+        let listed = instance_type(name).cpu(cpu).memory_mib(16_384).pods(110);
+        let listed = listed.no_overhead().price(price);
+        let listed = listed.offered(ZONE_1, OnDemand);
+        match spot {
+            true => listed
+                .price(price / 2.0)
+                .offered(ZONE_1, CapacityType::Spot),
+            false => listed,
+        }
+    });
+    let fixture = sold.fold(cluster().pool(general), |cluster, listed| {
+        cluster.sells(listed)
+    });
+    stage::recording(fixture.parts(), START, None, changes)
+}
+
+fn task(name: &str, cpu: i64, annotation: Option<&str>, runs: Span) -> TimedChange {
+    let pod = pod(name).cpu(cpu).memory_mib(1024);
+    let pod = pod.owned_by(OwnerKind::Job, name);
+    let pod = pod.with(|pod| {
+        pod.unschedulable = false;
+        if let Some(key) = annotation {
+            pod.annotations.insert(Arc::from(key), Arc::from("true"));
+        }
+    });
+    let (objects, ..) = cluster().pod(pod).parts();
+    TimedChange {
+        at: START,
+        change: Change::Arrive(Arc::clone(&objects.pods[0]), Some(runs)),
+    }
+}
+
+fn play(recording: Recording) -> ScoreCard {
+    Run::new(recording, stage::uninterrupted(), Core).finish()
+}
+
+fn cost_of(card: &ScoreCard, step: LadderStep) -> i64 {
+    let entry = card.ladder.iter().find(|entry| entry.step == step);
+    entry.expect("every step is told").cost
+}
+
+fn is_about(cost: i64, wanted: i64) -> bool {
+    (cost - wanted).abs() * 20 <= wanted.abs()
+}
+
+/// Ten hours of half a node, and an hour of the other half of a large one.
+fn two_tasks(annotation: Option<&str>) -> ScoreCard {
+    let hours = |hours: i64| Span::from_secs(hours * 3600);
+    let tasks = vec![
+        task("long", 1000, annotation, hours(10)),
+        task("short", 3000, None, hours(1)),
+    ];
+    play(world(false, tasks))
+}
+
+#[test]
+fn the_steps_add_up_to_the_cost() {
+    let card = two_tasks(None);
+    let all: Vec<LadderStep> = card.ladder.iter().map(|entry| entry.step).collect();
+    assert_eq!(all, LadderStep::all().collect::<Vec<_>>());
+    let sum: i64 = card.ladder.iter().map(|entry| entry.cost).sum();
+    assert_eq!(sum, card.cost);
+    assert_eq!(Some(cost_of(&card, LadderStep::Bound)), card.bound);
+    assert_eq!(cost_of(&card, LadderStep::Idle), card.cost_idle);
+    let starting = [LadderStep::WaitingPods, LadderStep::Starting];
+    let starting: i64 = starting.iter().map(|step| cost_of(&card, *step)).sum();
+    assert_eq!(starting, card.cost_starting);
+    let between = cost_of(&card, LadderStep::BetweenSamples);
+    assert!(between.abs() * 50 < card.cost, "{between} of {}", card.cost);
+}
+
+/// A node twice as large as the pod needs stands for nine hours, since the pod may not be disrupted; half of the smaller one is the
+/// price of whole nodes.
+#[test]
+fn a_node_that_is_too_large_is_charged_to_what_keeps_it() {
+    let kept = LadderStep::Kept(KeepReason::DoNotDisrupt);
+    let card = two_tasks(Some(DO_NOT_DISRUPT));
+    assert!(
+        is_about(cost_of(&card, kept), 9 * 9 * CENT),
+        "{:?}",
+        card.ladder
+    );
+    let whole = cost_of(&card, LadderStep::FreshPlan);
+    assert!(
+        is_about(whole, 9 * 10 * CENT - 9 * 19 * CENT / 4),
+        "{whole}"
+    );
+    assert_eq!(cost_of(&two_tasks(None), kept), 0);
+}
+
+#[test]
+fn a_guard_is_charged_with_what_it_makes_dearer() {
+    let tasks = vec![task("one", 2000, None, Span::from_secs(10 * 3600))];
+    let card = play(world(true, tasks));
+    let spot = cost_of(&card, LadderStep::Guard(Guard::UnrequestedSpot));
+    assert!(is_about(spot, 10 * 5 * CENT), "{:?}", card.ladder);
+    let others = Guard::ALL
+        .into_iter()
+        .filter(|guard| *guard != Guard::UnrequestedSpot);
+    let others = others.map(|guard| cost_of(&card, LadderStep::Guard(guard)));
+    assert_eq!(others.collect::<Vec<_>>(), vec![0; Guard::ALL.len() - 1]);
+}
+
+/// A look changes nothing of what it looks at.
+#[test]
+fn a_run_that_is_looked_at_goes_as_one_that_is_not() {
+    let tasks = || vec![task("one", 1000, None, HOUR), task("two", 3000, None, HOUR)];
+    let looked_at = play(world(false, tasks()));
+    let plain = |snapshot: &Snapshot| schedule::plan(snapshot);
+    let alone = Run::new(world(false, tasks()), stage::uninterrupted(), plain).finish();
+    assert!(alone.ladder.is_empty());
+    let without = |card: ScoreCard| ScoreCard {
+        ladder: Vec::new(),
+        bound: None,
+        series: plimsoll_sim::Series::default(),
+        ..card
+    };
+    assert_eq!(without(looked_at), without(alone));
+}
