@@ -24,6 +24,8 @@ struct Window {
     seen: BTreeSet<Uid>,
     /// When the idle time ended, while the scheduler is behind.
     held: Option<Timestamp>,
+    /// When it ends whatever else happens.
+    ends: Option<Timestamp>,
 }
 
 impl Window {
@@ -41,6 +43,7 @@ impl Batch {
             last: now,
             seen: BTreeSet::new(),
             held: None,
+            ends: None,
         });
         if window.seen.insert(uid.clone()) {
             window.last = now;
@@ -52,6 +55,9 @@ impl Batch {
     pub fn ends_at(&self, idle: Span, max: Span) -> Option<Timestamp> {
         let window = self.window.as_ref()?;
         let latest = window.opened + max;
+        if let Some(ends) = window.ends {
+            return Some(ends.min(latest));
+        }
         Some(match window.held {
             Some(_) => latest,
             None => latest.min(window.quiet_at(idle)),
@@ -69,7 +75,7 @@ impl Batch {
         let Some(window) = &mut self.window else {
             return false;
         };
-        if now >= window.opened + max {
+        if now >= window.ends.unwrap_or(window.opened + max) {
             return true;
         }
         let quiet = window.quiet_at(idle);
@@ -79,6 +85,13 @@ impl Batch {
         let waits = is_behind(quiet);
         window.held = waits.then_some(quiet);
         !waits
+    }
+
+    /// Has the window end at that time, if one is open: what is decided has changed, and more pods are not waited for.
+    pub fn end_at(&mut self, at: Timestamp) {
+        if let Some(window) = &mut self.window {
+            window.ends = Some(at);
+        }
     }
 
     /// Ends the window. The triggers are forgotten, whatever comes of the decision.
@@ -134,6 +147,19 @@ mod tests {
         assert!(!batch.is_due(idle, max, second(3), |at| at == second(1)));
         assert!(batch.clone().is_due(idle, max, second(3), |_| false));
         assert!(batch.is_due(idle, max, second(10), |_| true));
+    }
+
+    #[test]
+    fn a_window_whose_end_is_set_ends_then_though_the_scheduler_is_behind() {
+        let second = |second: i64| Timestamp::from_millis(second * 1000);
+        let (idle, max) = (Span::from_secs(1), Span::from_secs(10));
+        let mut batch = Batch::default();
+        batch.end_at(second(0));
+        assert_eq!(batch.ends_at(idle, max), None);
+        batch.trigger(&Uid::from("a"), second(0));
+        batch.end_at(second(0));
+        assert_eq!(batch.ends_at(idle, max), Some(second(0)));
+        assert!(batch.is_due(idle, max, second(0), |_| true));
     }
 
     #[test]

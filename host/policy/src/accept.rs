@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use plimsoll_core::hook::PolicySettings;
 
+use crate::any::AnyModule;
 use crate::engine::{Engine, Inner};
 use crate::gate::Refusal;
 use crate::manifest::{Hook, Manifest};
@@ -127,12 +128,21 @@ impl Engine {
 
     /// Takes a module through every step and tells what each one saw. What the module is for is what its manifest says.
     pub fn examine(&self, stored: &[u8], settings: Given<'_>) -> Examination {
+        self.examined(stored, settings).0
+    }
+
+    /// The same, with the module where it was accepted.
+    pub fn examined(&self, stored: &[u8], settings: Given<'_>) -> (Examination, Option<AnyModule>) {
         let mut passed = Vec::new();
         let end = self.look_through(stored, settings, &mut |step, seen| {
             let seen = seen.to_string();
             passed.push(Passed { step, seen });
         });
-        Examination { passed, end }
+        let (end, module) = match end {
+            Ok(module) => (Ok(()), Some(module)),
+            Err(refusal) => (Err(refusal), None),
+        };
+        (Examination { passed, end }, module)
     }
 
     fn look_through(
@@ -140,18 +150,18 @@ impl Engine {
         stored: &[u8],
         settings: Given<'_>,
         noted: Noted<'_>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<AnyModule, Refusal> {
         let (bytes, manifest) = self.inner.look_at(stored, None, noted)?;
         match manifest.hook {
             Hook::Rank => self
                 .admit::<Module>(&bytes, manifest, settings, noted)
-                .map(drop),
+                .map(Into::into),
             Hook::Consolidate => self
                 .admit::<ConsolidationModule>(&bytes, manifest, settings, noted)
-                .map(drop),
+                .map(Into::into),
             Hook::Budget => self
                 .admit::<BudgetModule>(&bytes, manifest, settings, noted)
-                .map(drop),
+                .map(Into::into),
         }
     }
 

@@ -5,7 +5,7 @@ use plimsoll_core::hook::PolicySettings;
 use crate::accept::Given;
 use crate::engine::Engine;
 use crate::gate::Refusal;
-use crate::limits::Limits;
+use crate::limits::{CallLimits, Limits};
 use crate::manifest::{Hook, Manifest};
 use crate::module::{BudgetModule, ConsolidationModule, Module};
 use crate::policies::Policies;
@@ -72,6 +72,15 @@ impl AnyModule {
     /// are no such records, or where an answer is another one than was recorded.
     pub fn hold_to(&self, vectors: &[u8]) -> Result<SelfTest, Refusal> {
         vectors::hold(self, vectors)
+    }
+
+    /// Limits of a call about so many rows.
+    pub fn limits_of_call(&self, rows: usize) -> CallLimits {
+        match self {
+            Self::Rank(module) => module.limits_of_call(rows),
+            Self::Consolidate(module) => module.limits_of_call(rows),
+            Self::Budget(module) => module.limits_of_call(rows),
+        }
     }
 
     /// Limits of its calls.

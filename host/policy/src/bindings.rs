@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! NodePool ─► its annotation names a policy? ─► that one; where there is none, nobody and the pool is held
-//!          └► else the policies whose selector its labels meet: of those that served first the first, of budgets all
+//!          └► else the policies whose selector its labels meet: of several the oldest, of budgets all
 //! ```
 
 use std::collections::BTreeSet;
@@ -11,8 +11,10 @@ use std::sync::Arc;
 use plimsoll_core::ids::PoolName;
 use plimsoll_core::model::{LabelSelector, NodePool};
 use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::time::Timestamp;
 
 use crate::breaker::Breaker;
+use crate::generation::Binding;
 use crate::manifest::Hook;
 use crate::slot::{Place, WithFallback};
 
@@ -20,21 +22,32 @@ use crate::slot::{Place, WithFallback};
 #[derive(Debug)]
 struct Bound<M> {
     name: Arc<str>,
+    created: Option<Timestamp>,
     serves: LabelSelector,
     place: Place<M>,
+}
+
+impl<M> Bound<M> {
+    /// `true` if this one comes before a binding: it is older, or as old and the first by name. Those whose age is not known stay in the
+    /// order in which they came.
+    fn is_before(&self, binding: &Binding) -> bool {
+        let ages = self.created.zip(binding.created);
+        ages.is_none_or(|(own, other)| (own, &self.name) < (other, &binding.name))
+    }
 }
 
 impl<M> Clone for Bound<M> {
     fn clone(&self) -> Self {
         Self {
             name: Arc::clone(&self.name),
+            created: self.created,
             serves: self.serves.clone(),
             place: self.place.clone(),
         }
     }
 }
 
-/// The policies of one hook, in the order in which each first served.
+/// The policies of one hook, the oldest first.
 #[derive(Debug)]
 pub(crate) struct Bindings<M> {
     hook: Hook,
@@ -68,24 +81,28 @@ impl<M> Bindings<M> {
     }
 
     /// Lets a module of that health serve under a name from now on; whoever served under it stands behind.
-    pub(crate) fn put(
-        &mut self,
-        name: &Arc<str>,
-        serves: LabelSelector,
-        module: M,
-        health: Breaker,
-    ) {
-        let there = self.bound.iter_mut().find(|own| own.name == *name);
-        if let Some(there) = there {
-            there.place = there.place.succeeded_by(module, health);
-            there.serves = serves;
-        } else {
-            self.bound.push(Bound {
-                name: Arc::clone(name),
-                serves,
-                place: Place::first(module, health),
-            });
+    pub(crate) fn put(&mut self, binding: &Binding, module: M, health: Breaker) {
+        let (name, created) = (&binding.name, binding.created);
+        let there = self.bound.iter().position(|own| own.name == *name);
+        let before = there.filter(|at| self.bound[*at].created == created);
+        let place = match there {
+            Some(at) => self.bound[at].place.succeeded_by(module, health),
+            None => Place::first(module, health),
+        };
+        let bound = Bound {
+            name: Arc::clone(name),
+            created,
+            serves: binding.serves.clone(),
+            place,
+        };
+        if let Some(at) = before {
+            self.bound[at] = bound;
+            return;
         }
+        self.bound.retain(|own| own.name != *name);
+        let older = self.bound.iter().take_while(|own| own.is_before(binding));
+        let at = older.count();
+        self.bound.insert(at, bound);
     }
 
     /// Lets a policy serve other pools; `false` where nobody serves under that name.

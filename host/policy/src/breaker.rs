@@ -11,7 +11,7 @@
 //! Invariants:
 //! - Instants are handed in; the same calls at the same instants lead to the same state.
 //! - Only what blames the module counts ([`Outcome::blames_module`]), and one question asked over and over counts once among those that
-//!   set it aside quickly: a single odd pod does not switch a policy off.
+//!   set it aside quickly: a single odd pod does not switch a policy off. One that answers no question in between is set aside all the same.
 //! - A module on trial is asked, but not followed: it comes back by what it would have said.
 //! - However often it failed, a module that answers is followed again after at most [`LONGEST`] and three calls.
 
@@ -31,6 +31,8 @@ const WITHIN: Span = Span::from_secs(60);
 const CALLS: u32 = 50;
 /// Failures among these until it is set aside: a fifth.
 const FAILURES: u32 = 10;
+/// Failures in a row, whatever the questions, until a module is set aside: it answers nothing else.
+const IN_A_ROW: u32 = 10;
 /// How long a module is set aside that was followed until then.
 pub(crate) const SHORTEST: Span = Span::from_secs(5 * 60);
 /// How long it is set aside at most, however often it fails on trial.
@@ -65,6 +67,8 @@ pub enum Cause {
     Questions,
     /// It failed in a fifth of its last calls.
     Share,
+    /// It failed in so many calls in a row.
+    Row,
     /// It failed on trial.
     Relapse,
 }
@@ -79,6 +83,7 @@ impl fmt::Display for Cause {
                 )
             }
             Self::Share => write!(f, "it failed in {FAILURES} of its last {CALLS} calls"),
+            Self::Row => write!(f, "it failed {IN_A_ROW} calls in a row"),
             Self::Relapse => f.write_str("it failed on trial"),
         }
     }
@@ -193,8 +198,10 @@ impl Record {
         if self.failed.len() >= QUESTIONS {
             return Some(Cause::Questions);
         }
-        let often = self.calls == CALLS && self.history.count_ones() >= FAILURES;
-        often.then_some(Cause::Share)
+        if self.calls == CALLS && self.history.count_ones() >= FAILURES {
+            return Some(Cause::Share);
+        }
+        (self.history.trailing_ones() >= IN_A_ROW).then_some(Cause::Row)
     }
 }
 

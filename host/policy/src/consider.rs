@@ -165,7 +165,8 @@ fn price(
     let (prices, failed) = match ranker.price(&asked) {
         Ok(prices) => (Some(prices), None),
         Err(fault) if ranker.facts().vetoes => {
-            let none = Prices::all_vetoed(asked.pools.cand.len());
+            let why = fault.of_policy(ranker.name());
+            let none = Prices::all_held(asked.pools.cand.len(), &why);
             (Some(none), Some((fault, HOLD)))
         }
         Err(fault) => (None, Some((fault, "list prices were taken"))),

@@ -122,8 +122,9 @@ pub fn decide_within(ranker: &impl Ranker, snapshot: &Snapshot, session: &Sessio
         (Some(question), Unit::Dollars) => Some(ranker.price(question)),
         (None, _) | (_, Unit::Order) => None,
     };
-    let Ok(prices) = faults.without(ranker, "price", prices, "list prices were taken") else {
-        return hold(&prepared, faults);
+    let prices = match faults.without(ranker, "price", prices, "list prices were taken") {
+        Ok(prices) => prices,
+        Err(held) => return hold(&prepared, faults, &held),
     };
     let reach = match ranker.facts().unit {
         Unit::Dollars => Reach::Near,
@@ -137,8 +138,9 @@ pub fn decide_within(ranker: &impl Ranker, snapshot: &Snapshot, session: &Sessio
     };
     let lists = question.map(|question| ranker.order(&question));
     let in_price_order = "launch lists are in order of price";
-    let Ok(lists) = faults.without(ranker, "order", lists, in_price_order) else {
-        return hold(&prepared, faults);
+    let lists = match faults.without(ranker, "order", lists, in_price_order) {
+        Ok(lists) => lists,
+        Err(held) => return hold(&prepared, faults, &held),
     };
     let plan = launch(&packed, lists.as_ref());
     within_cost_cap(ranker, &packed, prices.as_ref(), plan, faults)
@@ -156,8 +158,9 @@ fn within_cost_cap(
         None => faults.on(plan, prices.is_some()),
         // Launch lists in order of price might name what its order forbids.
         Some(_) if ranker.facts().vetoes && ranker.facts().orders => {
+            let held = Held::over_cost_cap(ranker);
             faults.note_cost_cap(ranker, HOLD);
-            hold(packed.prepared(), faults)
+            hold(packed.prepared(), faults, &held)
         }
         Some((cheaper, at_policy_prices)) => {
             faults.note_cost_cap(ranker, "that plan is taken instead");
@@ -182,11 +185,11 @@ pub fn note_guards(ranker: &impl Ranker, snapshot: &Snapshot, plan: &mut Plan) {
 pub(crate) const HOLD: &str = "nothing is bought without its answer";
 
 /// Pods go to nodes there are, or wait.
-fn hold(prepared: &Prepared<'_>, faults: Faults) -> Decision {
+fn hold(prepared: &Prepared<'_>, faults: Faults, Held(why): &Held) -> Decision {
     let rows = prepared
         .question()
         .map_or(0, |question| question.pools.cand.len());
-    let packed = pack(prepared, Some(&Prices::all_vetoed(rows)), Reach::Near);
+    let packed = pack(prepared, Some(&Prices::all_held(rows, why)), Reach::Near);
     faults.on(launch(&packed, None), true)
 }
 
@@ -197,8 +200,17 @@ struct Faults {
     notes: Vec<Note>,
 }
 
-/// A policy that forbids offerings has failed: nothing is bought without it.
-struct Held;
+/// Why nothing is bought without a policy that forbids offerings, in words that follow `but`.
+struct Held(String);
+
+impl Held {
+    fn over_cost_cap(ranker: &impl Ranker) -> Self {
+        let name = ranker.name();
+        Self(format!(
+            "the plan of policy {name} costs more than {COST_CAP} times the plan at list prices"
+        ))
+    }
+}
 
 impl Faults {
     /// Goes on without an answer that the policy failed to give, as `instead` says; fails where nothing may be bought then.
@@ -214,8 +226,9 @@ impl Faults {
             Err(fault) => fault,
         };
         let holds = ranker.facts().vetoes;
+        let held = Held(fault.of_policy(ranker.name()));
         self.add(ranker, asked, fault, if holds { HOLD } else { instead });
-        if holds { Err(Held) } else { Ok(None) }
+        if holds { Err(held) } else { Ok(None) }
     }
 
     fn add(&mut self, ranker: &impl Ranker, asked: &str, fault: Fault, instead: &str) {

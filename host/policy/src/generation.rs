@@ -18,6 +18,7 @@ use plimsoll_core::model::{LabelSelector, NodePool};
 use plimsoll_core::plan::Note;
 use plimsoll_core::schedule::{self, Session};
 use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::time::Timestamp;
 
 use crate::allow::Budgeter;
 use crate::any::AnyModule;
@@ -70,6 +71,9 @@ impl From<AnyModule> for Successor {
 pub struct Binding {
     /// The name, one of its hook.
     pub name: Arc<str>,
+    /// When the policy was made, if that is known: of several that select a pool the oldest answers, of those made at once the first by
+    /// name. Of others the one that served first does.
+    pub created: Option<Timestamp>,
     /// Selects pools by their own labels.
     pub serves: LabelSelector,
     /// Who is told of the calls of this policy alone, beside those who are told of all.
@@ -81,6 +85,7 @@ impl Binding {
     pub fn of_all(name: &str) -> Self {
         Self {
             name: name.into(),
+            created: None,
             serves: LabelSelector::all(Vec::new()),
             observer: None,
         }
@@ -167,24 +172,20 @@ impl Generation {
     }
 
     fn put(&mut self, binding: &Binding, successor: Successor, health: Breaker) {
-        let Binding {
-            name,
-            serves,
-            observer,
-        } = binding.clone();
-        let observers: Vec<_> = self.observers.iter().cloned().chain(observer).collect();
+        let own = binding.observer.iter().cloned();
+        let observers: Vec<_> = self.observers.iter().cloned().chain(own).collect();
         match successor {
             Successor::Rank(module) => {
                 let module = Observed { module, observers };
-                self.rank.put(&name, serves, module, health);
+                self.rank.put(binding, module, health);
             }
             Successor::Consolidate(module) => {
                 let module = Observed { module, observers };
-                self.consolidate.put(&name, serves, module, health);
+                self.consolidate.put(binding, module, health);
             }
             Successor::Budget(module) => {
                 let module = Observed { module, observers };
-                self.budget.put(&name, serves, module, health);
+                self.budget.put(binding, module, health);
             }
         }
     }
@@ -316,7 +317,7 @@ impl Generation {
         }
     }
 
-    /// Names of the policies of a hook, in the order in which each first served.
+    /// Names of the policies of a hook, the oldest first.
     pub fn names(&self, hook: Hook) -> Vec<&str> {
         match hook {
             Hook::Rank => self.rank.names().collect(),

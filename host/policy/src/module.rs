@@ -19,7 +19,7 @@ use crate::accept::Given;
 use crate::any::AnyModule;
 use crate::engine::{Engine, Inner};
 use crate::gate::Refusal;
-use crate::limits::{Duty, Limits};
+use crate::limits::{CallLimits, Duty, Limits};
 use crate::manifest::{Hook, Manifest};
 use crate::named::Named;
 use crate::note::{Note, RawNote, asked_rows, notes_of};
@@ -138,6 +138,21 @@ impl Accepted {
         called.and_then(|notes| notes_of(notes, rows))
     }
 
+    /// Limits of a call about so many rows.
+    fn limits_of_call(&self, rows: usize) -> CallLimits {
+        let (limits, manifest, share) = (&self.engine.limits, &self.manifest, self.duty.share());
+        let asked = manifest
+            .limits
+            .memory_mib
+            .map_or(0, |mib| (mib as usize).saturating_mul(1 << 20));
+        CallLimits {
+            fuel: limits.fuel(rows, manifest.limits.fuel_per_row) / u64::from(share),
+            cpu: limits.cpu(manifest.hook) / share,
+            wall: limits.wall / share,
+            memory: limits.memory.max(asked).min(limits.memory_ceiling),
+        }
+    }
+
     /// Calls at Unix second `now` about `rows` rows, each of which has `row_bytes` in the answer.
     fn call<T>(
         &self,
@@ -148,18 +163,17 @@ impl Accepted {
     ) -> Called<T> {
         let Self {
             engine,
-            manifest,
             settings,
             duty,
             ..
         } = self;
-        let limits = &engine.limits;
-        let asked = manifest
-            .limits
-            .memory_mib
-            .map_or(0, |mib| (mib as usize).saturating_mul(1 << 20));
-        let memory = limits.memory.max(asked).min(limits.memory_ceiling);
-        let (room, share) = (engine.room(*duty), duty.share());
+        let CallLimits {
+            fuel,
+            cpu,
+            wall,
+            memory,
+        } = self.limits_of_call(rows);
+        let room = engine.room(*duty);
         let Some(_permit) = room.permits.take(memory as u64, room.wait) else {
             return Called::refused(Outcome::Saturated, &room.saturated(memory));
         };
@@ -169,12 +183,13 @@ impl Accepted {
             settings,
             zones: &self.zones(now),
             budget: &Budget {
-                limits,
-                cpu: limits.cpu(manifest.hook) / share,
-                wall: limits.wall / share,
-                fuel: limits.fuel(rows, manifest.limits.fuel_per_row) / u64::from(share),
+                limits: &engine.limits,
+                cpu,
+                wall,
+                fuel,
+                rows,
                 memory,
-                answer_bytes: answer_bytes.saturating_add(limits.answer_slack),
+                answer_bytes: answer_bytes.saturating_add(engine.limits.answer_slack),
             },
         })
     }
@@ -249,6 +264,11 @@ macro_rules! accepted {
                 let program = Arc::clone(&self.program);
                 let accepted = self.accepted.under(settings, program.as_ref())?;
                 Ok(Self { accepted, program })
+            }
+
+            /// Limits of a call about so many rows.
+            pub fn limits_of_call(&self, rows: usize) -> CallLimits {
+                self.accepted.limits_of_call(rows)
             }
 
             /// Limits of its calls.

@@ -82,6 +82,13 @@ impl fmt::Display for Fault {
     }
 }
 
+impl Fault {
+    /// The failure of a policy of that name, in words that follow `but`.
+    pub fn of_policy(&self, policy: &str) -> String {
+        format!("policy {policy} failed ({}: {self})", self.outcome)
+    }
+}
+
 /// A line that the module left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogLine {

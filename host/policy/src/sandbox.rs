@@ -48,6 +48,8 @@ pub(crate) struct Budget<'a> {
     pub(crate) cpu: Duration,
     pub(crate) wall: Duration,
     pub(crate) fuel: u64,
+    /// Rows that the fuel is for.
+    pub(crate) rows: usize,
     pub(crate) memory: usize,
     pub(crate) answer_bytes: usize,
 }
@@ -171,7 +173,7 @@ fn fault(stopped: Stopped, state: &State, budget: &Budget<'_>) -> Fault {
     };
     let trap = error.downcast_ref::<Trap>().copied();
     let (outcome, sentence) = match trap {
-        Some(Trap::OutOfFuel) => (Outcome::Fuel, String::from("the module used up its fuel")),
+        Some(Trap::OutOfFuel) => (Outcome::Fuel, out_of_fuel(budget)),
         Some(Trap::Interrupt) if state.starved => (
             Outcome::Saturated,
             format!(
@@ -212,6 +214,22 @@ fn fault(stopped: Stopped, state: &State, budget: &Budget<'_>) -> Fault {
         }
     };
     Fault { outcome, sentence }
+}
+
+/// The limit, and the way to more of it.
+fn out_of_fuel(budget: &Budget<'_>) -> String {
+    let Budget { fuel, rows, .. } = budget;
+    if *rows == 0 {
+        return format!("the module used up its fuel, all of the {fuel}");
+    }
+    let way_out = if *fuel >= budget.limits.fuel_ceiling {
+        "it is the most that any call may have"
+    } else {
+        "its manifest may ask for more with fuel_per_row"
+    };
+    format!(
+        "the module used up its fuel, all of the {fuel} for a question of {rows} rows; {way_out}"
+    )
 }
 
 /// A panic leaves its message as the last line of level error.

@@ -25,26 +25,40 @@ use crate::score::Consolidator;
 #[derive(Debug)]
 pub(crate) struct ModuleSlot<M> {
     module: M,
-    breaker: Mutex<Breaker>,
+    health: Mutex<Health>,
+}
+
+/// Whether a module is asked and followed, and the last failure that counted against it.
+#[derive(Debug)]
+struct Health {
+    breaker: Breaker,
+    failed: Option<Fault>,
 }
 
 impl<M> ModuleSlot<M> {
     fn new(module: M, breaker: Breaker) -> Arc<Self> {
-        let breaker = Mutex::new(breaker);
-        Arc::new(Self { module, breaker })
+        let health = Mutex::new(Health {
+            breaker,
+            failed: None,
+        });
+        Arc::new(Self { module, health })
     }
 
-    fn breaker(&self) -> MutexGuard<'_, Breaker> {
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner)
+    fn health(&self) -> MutexGuard<'_, Health> {
+        self.health.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The module, under the name that it serves by, as one decision at `now` asks it.
     fn watched<'s>(&'s self, name: &'s str, now: Timestamp) -> Watched<'s, M> {
+        let health = self.health();
+        let admission = health.breaker.admission(now);
+        let is_aside = admission == Admission::SetAside;
         Watched {
             slot: self,
             name,
             now,
-            admission: self.breaker().admission(now),
+            admission,
+            refusal: is_aside.then(|| set_aside(health.failed.as_ref())),
         }
     }
 }
@@ -76,7 +90,7 @@ impl<M> Place<M> {
 
     /// The same place with another module, of that health. The one that served stands behind it, unless it was set aside; then whoever stood behind it.
     pub(crate) fn succeeded_by(&self, module: M, breaker: Breaker) -> Self {
-        let was_good = matches!(*self.serving.breaker(), Breaker::Followed(_));
+        let was_good = matches!(self.serving.health().breaker, Breaker::Followed(_));
         Self {
             serving: ModuleSlot::new(module, breaker),
             last_good: if was_good {
@@ -105,6 +119,8 @@ pub(crate) struct Watched<'s, M> {
     name: &'s str,
     now: Timestamp,
     admission: Admission,
+    /// Why it is not asked at all.
+    refusal: Option<Fault>,
 }
 
 impl<M> Watched<'_, M> {
@@ -115,8 +131,7 @@ impl<M> Watched<'_, M> {
 
     /// Why it is not asked at all.
     pub(crate) fn refusal(&self) -> Option<Fault> {
-        (self.admission == Admission::SetAside)
-            .then(|| quarantined(String::from("it is set aside, since it failed too often")))
+        self.refusal.clone()
     }
 
     /// Puts a question, unless the module is set aside.
@@ -135,7 +150,14 @@ impl<M> Watched<'_, M> {
         let outcome = answer
             .as_ref()
             .map_or_else(|fault| fault.outcome, |_| Outcome::Ok);
-        let turn = (self.slot.breaker()).note(self.admission, self.now, outcome, question);
+        let turn = {
+            let mut health = self.slot.health();
+            let failed = answer.as_ref().err().filter(|_| outcome.blames_module());
+            if let Some(fault) = failed {
+                health.failed = Some(fault.clone());
+            }
+            (health.breaker).note(self.admission, self.now, outcome, question)
+        };
         if let Some(turn) = turn {
             let observers = self.slot.module.observers();
             for observer in observers {
@@ -152,6 +174,14 @@ impl<M> Watched<'_, M> {
             (answer, _) => answer,
         }
     }
+}
+
+/// A question that is not put, since the module failed too often; the last time so.
+fn set_aside(failed: Option<&Fault>) -> Fault {
+    let last = failed.map_or_else(String::new, |fault| {
+        format!(", the last time with {}: {fault}", fault.outcome)
+    });
+    quarantined(format!("it is set aside, since it failed too often{last}"))
 }
 
 /// An answer on trial, which does not count.

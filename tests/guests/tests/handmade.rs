@@ -62,7 +62,7 @@ fn failed_start(name: &str) -> String {
 fn a_start_function_that_loops_is_refused_when_its_fuel_is_gone() {
     assert_eq!(
         failed_start("start-loops"),
-        "the module failed to check its settings: the module used up its fuel"
+        "the module failed to check its settings: the module used up its fuel, all of the 10000000"
     );
 }
 

@@ -80,6 +80,16 @@ fn told(decision: &Decision) -> (Vec<Outcome>, String) {
     (outcomes, note.unwrap_or_default())
 }
 
+/// Checks a note on a module that is set aside: it says how its last call failed, and what is done instead.
+#[track_caller]
+fn is_set_aside(note: &str, policy: &str, instead: &str) {
+    let begins = format!(
+        "policy {policy}: it is set aside, since it failed too often, the last time with invalid-output: "
+    );
+    assert!(note.starts_with(&begins), "{note}");
+    assert!(note.ends_with(&format!("; {instead}")), "{note}");
+}
+
 /// Asks five different questions, a second apart, which a broken module does not survive.
 fn wear_out(generation: &Generation) {
     for pods in 1..=5 {
@@ -94,10 +104,9 @@ fn wear_out(generation: &Generation) {
 fn a_ranking_module_that_keeps_failing_is_set_aside_and_comes_back() {
     let generation = Generation::first(ranking("nan", 200));
     wear_out(&generation);
-    let aside = told(&plan(&generation, 100, 6));
-    let said =
-        "policy guest-hostile: it is set aside, since it failed too often; list prices were taken";
-    assert_eq!(aside, (vec![Outcome::Quarantined], said.to_owned()));
+    let (faults, note) = told(&plan(&generation, 100, 6));
+    assert_eq!(faults, [Outcome::Quarantined]);
+    is_set_aside(&note, "guest-hostile", "list prices were taken");
     // Each decision asks for prices and for an order: the third answer is the second decision's first.
     let (faults, note) = told(&plan(&generation, 305, 6));
     assert_eq!(faults, [Outcome::Quarantined; 2]);
@@ -155,6 +164,32 @@ fn is_never_stood_in_for(module: Module) {
         };
         assert_eq!(told(&decision).0, [expected], "{pods}");
         assert_eq!(decision.plan.claims, [], "{pods}");
+        let words = decision.plan.unplaced[0].reason.to_string();
+        let failed = format!("could hold it, but policy guest-hostile failed ({expected}: ");
+        assert!(words.contains(&failed), "{words}");
+        assert!(
+            words.ends_with(": nothing is bought without its answer"),
+            "{words}"
+        );
+        if pods > 5 {
+            assert!(words.contains("the last time with trap: "), "{words}");
+        }
+    }
+}
+
+#[test]
+fn a_module_that_answers_nothing_is_set_aside_though_it_is_always_asked_the_same() {
+    let generation = Generation::first(forbidding());
+    // Minutes apart: a cluster in which 29 pods wait and nothing else happens.
+    for call in 1..=12 {
+        let decision = plan(&generation, call * 60, 29);
+        let expected = if call <= 10 {
+            Outcome::Trap
+        } else {
+            Outcome::Quarantined
+        };
+        assert_eq!(told(&decision).0, [expected], "{call}");
+        assert_eq!(decision.plan.claims, [], "{call}");
     }
 }
 
@@ -224,10 +259,7 @@ fn the_last_good_module_decides_where_the_new_one_fails_and_while_it_is_set_asid
     }
     let (faults, note) = told(&plan(&generation, 6, 1));
     assert_eq!(faults, [Outcome::Quarantined]);
-    assert_eq!(
-        note,
-        "policy guest-hostile: it is set aside, since it failed too often; its last good generation decided"
-    );
+    is_set_aside(&note, "guest-hostile", "its last good generation decided");
     // A third generation does not inherit the broken one as its last good.
     let third = replace(
         &generations,
@@ -290,8 +322,9 @@ fn a_consolidation_module_that_is_set_aside_moves_nothing_and_its_last_good_one_
     assert!(notes[0].contains("it is set aside"), "{notes:?}");
     let (moves, notes) = pass(&behind, &fleet(6, 0, 0.1));
     assert_eq!(moves, 1);
-    let said = "policy guest-hostile-consolidation: it is set aside, since it failed too often; its last good generation decided";
-    assert_eq!(notes, [said]);
+    let instead = "its last good generation decided";
+    is_set_aside(&notes[0], "guest-hostile-consolidation", instead);
+    assert_eq!(notes.len(), 1);
 }
 
 #[test]

@@ -110,7 +110,10 @@ fn a_vector_that_loops_traps_declines_or_is_answered_wrongly_fails() {
         );
         check_failed(&behaving(&VECTORS, behaviour), &sentence);
     };
-    outcome("loop", "fuel (the module used up its fuel)");
+    outcome(
+        "loop",
+        "fuel (the module used up its fuel, all of the 10002000 for a question of 2 rows; its manifest may ask for more with fuel_per_row)",
+    );
     outcome(
         "panic",
         "trap (the module stopped: panicked at tests/guests/hostile/src/misbehave.rs:40:5: cannot answer 2 rows)",

@@ -15,6 +15,7 @@ use plimsoll_core::model::{
 use plimsoll_core::plan::Plan;
 use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;
+use plimsoll_core::time::Timestamp;
 use plimsoll_guests::{HOSTILE_BUDGET, HOSTILE_CONSOLIDATION};
 use plimsoll_oracles::fixture::{
     Amounts, CAPACITY_TYPE, NODEPOOL, OnDemand, PoolFixture, ZONE_1, cluster, instance_type, node,
@@ -42,6 +43,7 @@ fn for_team(name: &str, team: &str) -> Binding {
         values: vec![team.into()],
     };
     Binding {
+        created: None,
         serves: LabelSelector::all(vec![own]),
         ..Binding::of_all(name)
     }
@@ -117,6 +119,39 @@ fn a_ranking_policy_is_heard_for_its_pools_alone_and_the_one_that_served_first_g
     assert_eq!(bought(&plan(&generations, &snapshot)), [ROOMY, TIGHT]);
     generations.withdraw(Hook::Rank, "waste");
     assert_eq!(bought(&plan(&generations, &snapshot)), [ROOMY, ROOMY]);
+}
+
+#[test]
+fn of_several_the_oldest_serves_and_of_those_made_at_once_the_first_by_name() {
+    let snapshot = shop(pool_of("a"));
+    let made = |name: &str, second: i64| Binding {
+        created: Some(Timestamp::from_millis(second * 1000)),
+        ..Binding::of_all(name)
+    };
+    let list_price = || shipped(&ENGINE, "list-price");
+    // In the order in which their modules pass the gates.
+    let policies = [("young", 9), ("b", 5), ("a", 5)];
+    let policies = policies.map(|(name, second)| (made(name, second), list_price()));
+    let generations = ranking(policies);
+    let answering = || {
+        let generation = generations.current();
+        let answering = generation.answering(Hook::Rank, &snapshot.pools[0]);
+        answering.join(" ")
+    };
+    assert_eq!(generations.current().names(Hook::Rank), ["a", "b", "young"]);
+    let publish = |name: &str, second: i64| {
+        generations.publish(&made(name, second), Successor::Rank(list_price()));
+    };
+    assert_eq!(answering(), "a");
+    publish("old", 1);
+    assert_eq!(answering(), "old");
+    generations.withdraw(Hook::Rank, "old");
+    assert_eq!(answering(), "a");
+    // Another module of the same object keeps its place; another object of the same name has its own.
+    publish("a", 5);
+    assert_eq!(answering(), "a");
+    publish("a", 12);
+    assert_eq!(generations.current().names(Hook::Rank), ["b", "young", "a"]);
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod laws;
 mod learned;
 mod ledger;
 mod nominations;
+mod policies;
 mod pool_status;
 mod repair;
 mod reserved;

@@ -148,6 +148,7 @@ impl Place {
     fn binding(&self, serves: &LabelSelector, observer: Option<Arc<dyn Observer>>) -> Binding {
         Binding {
             name: Arc::clone(&self.name),
+            created: None,
             serves: serves.clone(),
             observer,
         }

@@ -250,6 +250,8 @@ impl Standing {
         self.placed.push(Placed {
             binding: Binding {
                 name: name.into(),
+                // They come in the order of their age.
+                created: None,
                 serves: wanted.serves.clone(),
                 observer: None,
             },

@@ -99,6 +99,12 @@ impl Disruption {
         self.last_pass = None;
     }
 
+    /// What earlier passes found does not count any more.
+    pub(super) fn search_again(&mut self) {
+        self.last_pass = None;
+        self.pace = SearchPace::default();
+    }
+
     /// When the next pass is due, in a world of these revisions; `None` when there is nothing to look for.
     fn due(&self, hints: Hints, revisions: (u64, u64)) -> Option<Timestamp> {
         const NOW: Timestamp = Timestamp::from_millis(i64::MIN);

@@ -39,6 +39,10 @@ pub enum Input {
     Classes(Vec<(ClassRef, ClassStatus)>),
     /// The cloud says what is going to happen to an instance. Handed in until its claim is seen to go, where it has to.
     Interrupted(ProviderId, Interruption),
+    /// Other policies decide than before: what waits is decided again at once, and savings are looked for again.
+    PoliciesChanged,
+    /// What waits is decided again at once, though nothing about it has changed: a policy that failed may answer now.
+    Replan,
     /// What is seen may be older than the cluster: the kinds of which that is so, by name. Said again when they change.
     Stale(Vec<Arc<str>>),
     /// So many NodeClaims cannot be read: no node is without a claim for that, and no machine is ended for want of one.

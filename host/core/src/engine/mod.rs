@@ -280,6 +280,8 @@ impl Engine {
             Input::Interrupted(instance, interruption) => {
                 self.note_interruption(&instance, interruption, now, actions);
             }
+            Input::PoliciesChanged => self.note_policies_changed(),
+            Input::Replan => self.replan(),
             Input::Stale(kinds) => self.note_stale(kinds),
             Input::Fresh => self.note_stale(Vec::new()),
             Input::UnreadableClaims(count) => self.note_unreadable_claims(count),

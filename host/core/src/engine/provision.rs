@@ -29,6 +29,8 @@ pub(super) struct Provision {
     market_revision: u64,
     /// `true` if all waiting pods are to ask for a decision, though nothing about them has changed.
     pub(super) all_ask: bool,
+    /// `true` if the next decision is not to wait for more pods.
+    at_once: bool,
 }
 
 /// A question handed out.
@@ -143,6 +145,19 @@ impl Engine {
         }
     }
 
+    /// Other policies decide: all that waits asks at once, and savings are looked for as if they never had been.
+    pub(super) fn note_policies_changed(&mut self) {
+        self.disruption.search_again();
+        self.replan();
+    }
+
+    /// All that waits asks at once.
+    pub(super) fn replan(&mut self) {
+        self.spare.decide_again();
+        self.provision.all_ask = true;
+        self.provision.at_once = true;
+    }
+
     pub(super) fn step_provision(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         self.recheck_leftover(now);
         self.trigger_spare(now);
@@ -199,6 +214,9 @@ impl Engine {
         }
         if std::mem::take(&mut self.provision.all_ask) {
             self.trigger_all(now);
+        }
+        if std::mem::take(&mut self.provision.at_once) {
+            self.provision.batch.end_at(now);
         }
         let revisions = self.revisions();
         let Some(leftover) = &mut self.provision.leftover else {

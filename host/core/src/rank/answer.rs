@@ -3,6 +3,9 @@
 //! Raw answers are columns of floats that nobody may trust. Checked prices are integers of nano-dollars, so that their
 //! sums depend on no order.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use crate::units::PricePerHour;
@@ -76,28 +79,74 @@ pub struct Price {
     pub then: Quote,
 }
 
+/// Price of what is never bought.
+const VETO: Price = {
+    let veto = Quote {
+        price: None,
+        reason: 0,
+    };
+    Price {
+        first: veto,
+        first_count: 0,
+        first_group: 0,
+        then: veto,
+    }
+};
+
 /// Checked prices, parallel to the candidates of the question's pools.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prices {
     /// One per candidate.
     pub rows: Vec<Price>,
+    /// Candidates that are not bought because their policy failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<HeldRows>,
+}
+
+/// Candidates of which nothing is bought because the policy that prices them failed, and holds then.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HeldRows {
+    /// Their rows.
+    pub rows: Range<usize>,
+    /// The policy and its fault, in words: `policy paid-first failed (fuel: ...)`.
+    pub why: Arc<str>,
 }
 
 impl Prices {
+    /// A hold on every candidate, since the policy failed as the words say.
+    pub fn all_held(candidates: usize, why: &str) -> Self {
+        let mut prices = Self::all_vetoed(candidates);
+        prices.hold(0..candidates, &Arc::from(why));
+        prices
+    }
+
+    /// Holds candidates, since their policy failed as the words say.
+    pub fn hold(&mut self, rows: Range<usize>, why: &Arc<str>) {
+        for price in self.rows.get_mut(rows.clone()).into_iter().flatten() {
+            *price = VETO;
+        }
+        match self.held.last_mut() {
+            Some(last) if last.rows.end == rows.start && last.why == *why => {
+                last.rows.end = rows.end;
+            }
+            _ => self.held.push(HeldRows {
+                rows,
+                why: Arc::clone(why),
+            }),
+        }
+    }
+
+    /// Words on the failure for which a candidate is not bought; `None` where it is not for one.
+    pub fn held_because(&self, row: usize) -> Option<&Arc<str>> {
+        let held = self.held.iter().find(|held| held.rows.contains(&row));
+        held.map(|held| &held.why)
+    }
+
     /// A veto on every candidate: nothing may be bought.
     pub fn all_vetoed(candidates: usize) -> Self {
-        let veto = Quote {
-            price: None,
-            reason: 0,
-        };
-        let price = Price {
-            first: veto,
-            first_count: 0,
-            first_group: 0,
-            then: veto,
-        };
         Self {
-            rows: vec![price; candidates],
+            rows: vec![VETO; candidates],
+            held: Vec::new(),
         }
     }
 }

@@ -135,6 +135,7 @@ pub fn check_prices(
     });
     Ok(Prices {
         rows: typed.collect(),
+        held: Vec::new(),
     })
 }
 

@@ -19,7 +19,7 @@ mod question;
 #[cfg(test)]
 mod tests;
 
-pub use answer::{OrderAnswer, Price, PriceAnswer, Prices, Quote};
+pub use answer::{HeldRows, OrderAnswer, Price, PriceAnswer, Prices, Quote};
 pub use catalogue::{Architecture, RowError, Tables, TablesBuilder};
 pub use check::{CandidateName, RankingError, check_prices};
 pub use columns::{

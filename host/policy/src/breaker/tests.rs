@@ -62,15 +62,36 @@ fn failures_that_lie_further_apart_are_borne() {
 fn one_question_over_and_over_counts_once_until_it_is_a_fifth_of_fifty_calls() {
     let mut breaker = Breaker::default();
     for second in 0..49 {
-        assert_eq!(
-            breaker.call(second, Outcome::Trap, 7),
-            None,
-            "call {second}"
-        );
+        let outcome = if second % 2 == 0 {
+            Outcome::Ok
+        } else {
+            Outcome::Trap
+        };
+        assert_eq!(breaker.call(second, outcome, 7), None, "call {second}");
     }
     assert_eq!(
         breaker.call(49, Outcome::Trap, 7),
         Some(Turn::SetAside(Cause::Share, SHORTEST))
+    );
+}
+
+#[test]
+fn a_module_that_answers_nothing_is_set_aside_though_the_question_is_always_the_same() {
+    let mut breaker = Breaker::default();
+    // Minutes apart, as a cluster in which little changes asks.
+    for call in 0..9 {
+        assert_eq!(breaker.call(call * MINUTE, Outcome::Fuel, 7), None);
+    }
+    // What says nothing of the module is no answer.
+    assert_eq!(breaker.call(9 * MINUTE, Outcome::Saturated, 7), None);
+    assert_eq!(
+        breaker.call(9 * MINUTE, Outcome::Fuel, 7),
+        Some(Turn::SetAside(Cause::Row, SHORTEST))
+    );
+    assert_eq!(
+        Cause::Row.to_string(),
+        "it failed 10 calls in a row",
+        "as people read it"
     );
 }
 

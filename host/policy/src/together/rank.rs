@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use plimsoll_core::rank::{
     LaunchList, LaunchLists, OrderQuestion, Price, PriceQuestion, Prices, check_prices, list_price,
@@ -56,22 +57,22 @@ where
         let rows = candidates(question);
         for (number, part) in self.parts.iter().enumerate() {
             let own = rows.iter().filter(|(pool, _)| part.pools.contains(*pool));
-            let own: Vec<usize> = own.flat_map(|(_, rows)| rows.clone()).collect();
+            let own: Vec<Range<usize>> = own.map(|(_, rows)| rows.clone()).collect();
             if own.is_empty() || part.asked.facts().unit == Unit::Order {
                 continue;
             }
             match part.asked.price(question) {
                 Ok(answer) => {
-                    for row in own {
+                    for row in own.into_iter().flatten() {
                         prices.rows[row] = groups.apart(number, answer.rows[row]);
                     }
                 }
                 Err(fault) => {
                     let vetoes = part.asked.facts().vetoes;
                     if vetoes {
-                        let none = Prices::all_vetoed(1).rows[0];
-                        for row in own {
-                            prices.rows[row] = none;
+                        let why = Arc::from(fault.of_policy(part.asked.name()));
+                        for rows in own {
+                            prices.hold(rows, &why);
                         }
                     }
                     let instead = if vetoes { HOLD } else { LIST };

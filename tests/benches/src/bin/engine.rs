@@ -389,6 +389,8 @@ fn kinds(inputs: &[(Timestamp, Input)]) -> Vec<Kind> {
         | Input::Synced
         | Input::Catalogues(_)
         | Input::Classes(_)
+        | Input::PoliciesChanged
+        | Input::Replan
         | Input::Stale(_)
         | Input::Fresh
         | Input::UnreadableClaims(_)

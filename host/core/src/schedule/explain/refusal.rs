@@ -309,7 +309,11 @@ impl<'a, 's> OfferCounts<'a, 's> {
             return;
         }
         let template = &self.compiled.templates[self.template];
-        let rule = if let Some(limits) = &template.remaining {
+        let failed = self.left.iter().next();
+        let failed = failed.and_then(|row| prices.held_because(row));
+        let rule = if let Some(failed) = failed {
+            format!("could hold it, but {failed}: nothing is bought without its answer")
+        } else if let Some(limits) = &template.remaining {
             let short = self.left.iter().map(|row| capacity(self.compiled, row));
             let most = short
                 .reduce(|left, right| left.smaller(&right))

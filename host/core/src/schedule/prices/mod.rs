@@ -9,6 +9,7 @@ pub(crate) mod quoted;
 pub(crate) mod sale;
 pub(crate) mod supplies;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::bits::Bits;
 use crate::catalogue::PriceSource;
@@ -36,6 +37,8 @@ pub(crate) struct RowPrices {
     pub(crate) supplies: Vec<u32>,
     /// Supply of each row that draws on a reservation.
     pub(crate) reserved: BTreeMap<usize, usize>,
+    /// Rows that are not bought because their policy failed, with the failure in words.
+    pub(crate) held: Vec<(Arc<str>, Bits)>,
     /// `true` if every row may be bought at what it costs without a policy.
     pub(crate) at_list: bool,
 }
@@ -75,6 +78,7 @@ impl RowPrices {
                     result.apply(at, (slots.of_row[at], price), node_cost, &mut firsts);
                 }
             }
+            result.hold(slots, prices);
             result.rank(sale);
             result.at_list = result.planned == listed.planned && result.allowed == listed.allowed;
         }
@@ -97,6 +101,7 @@ impl RowPrices {
             first: Vec::new(),
             supplies: Vec::new(),
             reserved: BTreeMap::new(),
+            held: Vec::new(),
             at_list: true,
         };
         let mut reservations: BTreeMap<&str, usize> = BTreeMap::new();
@@ -133,6 +138,22 @@ impl RowPrices {
             )
         });
         self.order = RowOrder::new(&ranked, &sale.rows.of_template);
+    }
+
+    /// Sets down which rows are not bought because their policy failed.
+    fn hold(&mut self, slots: &QuestionRows, prices: &Prices) {
+        for held in &prices.held {
+            let rows = slots.of_row.iter().enumerate();
+            let own = rows.filter(|(_, slot)| held.rows.contains(slot));
+            let own: Bits = own.map(|(row, _)| row).collect();
+            self.held.push((Arc::clone(&held.why), own));
+        }
+    }
+
+    /// The failure of a policy for which a row is not bought, in words; `None` where it is not for one.
+    pub(crate) fn held_because(&self, row: usize) -> Option<&str> {
+        let held = self.held.iter().find(|(_, rows)| rows.contains(row));
+        held.map(|(why, _)| &**why)
     }
 
     /// `true` if a row may be bought at all.

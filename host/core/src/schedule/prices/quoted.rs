@@ -13,7 +13,7 @@ use super::question::{self, QuestionRows};
 use super::sale::{Offers, Sale};
 use crate::ids::PoolName;
 use crate::labels::{self, Labels};
-use crate::rank::{Price, PriceQuestion, Prices};
+use crate::rank::{PriceQuestion, Prices};
 use crate::schedule::offers::templates::templates;
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
@@ -121,10 +121,6 @@ impl Quoted {
         Some(self.starts.get(template)? + at)
     }
 
-    fn of_position(&self, template: usize, position: u32) -> Option<&Price> {
-        self.prices.rows.get(self.row(template, position)?)
-    }
-
     /// Where rows stand in the question about them alone, and the answer as if that had been asked. What is not in this answer
     /// is vetoed; `None` where there are no rows.
     pub(crate) fn over(&self, sale: &Sale<'_>) -> Option<(Arc<QuestionRows>, Arc<Prices>)> {
@@ -139,9 +135,15 @@ impl Quoted {
         let of_template = slots.of_template.iter().enumerate();
         let positions =
             of_template.flat_map(|(template, own)| own.iter().map(move |at| (template, *at)));
-        for (row, (template, position)) in prices.rows.iter_mut().zip(positions) {
-            if let Some(price) = self.of_position(template, position).filter(|_| own) {
-                *row = *price;
+        for (row, (template, position)) in positions.enumerate().filter(|_| own) {
+            let Some(asked) = self.row(template, position) else {
+                continue;
+            };
+            if let Some(price) = self.prices.rows.get(asked) {
+                prices.rows[row] = *price;
+            }
+            if let Some(why) = self.prices.held_because(asked) {
+                prices.hold(row..row.saturating_add(1), why);
             }
         }
         Some((slots, Arc::new(prices)))
