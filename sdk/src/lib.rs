@@ -4,6 +4,7 @@ pub mod budget;
 pub mod consolidation;
 pub mod diag;
 pub mod manifest;
+pub mod pages;
 pub mod pattern;
 pub mod ranking;
 pub mod reason;

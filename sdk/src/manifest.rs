@@ -19,6 +19,8 @@ pub struct Manifest {
     pub orders: bool,
     /// `true` if it forbids offerings.
     pub vetoes: bool,
+    /// Fuel that it asks for by row of a question; the host's default where it asks for none.
+    pub fuel_per_row: Option<u32>,
     /// Signals it cannot do without.
     pub required: &'static [&'static str],
     /// Signals it uses where there are any.
@@ -61,6 +63,11 @@ impl Manifest {
         out.raw(if self.orders { "true" } else { "false" });
         out.raw(",\"vetoes\":");
         out.raw(if self.vetoes { "true" } else { "false" });
+        if let Some(fuel) = self.fuel_per_row {
+            out.raw(",\"limits\":{\"fuel_per_row\":");
+            out.number(fuel);
+            out.raw("}");
+        }
         out.raw(",\"columns\":{\"required\":");
         out.texts(self.required);
         out.raw(",\"optional\":");
@@ -88,6 +95,8 @@ impl Manifest {
     }
 }
 
+const DIGITS: &[u8; 10] = b"0123456789";
+
 /// Counts all bytes, and keeps those it has room for.
 struct Out<'a> {
     bytes: &'a mut [u8],
@@ -107,6 +116,17 @@ impl Out<'_> {
         while index < text.len() {
             self.byte(text.as_bytes()[index]);
             index += 1;
+        }
+    }
+
+    const fn number(&mut self, number: u32) {
+        let mut unit = 1_000_000_000;
+        while unit > 1 && number < unit {
+            unit /= 10;
+        }
+        while unit > 0 {
+            self.byte(DIGITS[(number / unit % 10) as usize]);
+            unit /= 10;
         }
     }
 

@@ -89,6 +89,7 @@ macro_rules! export_module {
                 unit: $unit,
                 orders: $orders,
                 vetoes: $vetoes,
+                fuel_per_row: <$policy as $crate::$module::$trait>::FUEL_PER_ROW,
                 required: <$policy as $crate::$module::$trait>::REQUIRED_SIGNALS,
                 optional: <$policy as $crate::$module::$trait>::OPTIONAL_SIGNALS,
                 settings: <<$policy as $crate::$module::$trait>::Settings as $crate::settings::Settings>::SCHEMA,

@@ -27,6 +27,9 @@ pub trait Ranking {
     /// Signals without which the policy cannot work; the host refuses it where nobody provides them.
     const REQUIRED_SIGNALS: &'static [&'static str] = &[];
 
+    /// Fuel for each row of a question that the policy asks for, where the host's 1,000 are too few; the host has a ceiling for a call.
+    const FUEL_PER_ROW: Option<u32> = None;
+
     /// Signals the policy uses where there are any.
     const OPTIONAL_SIGNALS: &'static [&'static str] = &[];
 

@@ -13,6 +13,11 @@ impl Offering {
             .get(self.tables.catalog.t_name[self.type_row()])
     }
 
+    /// Number of the instance type: equal for equal types, and quicker to compare than names.
+    pub fn type_key(&self) -> u32 {
+        self.tables.catalog.t_name[self.type_row()]
+    }
+
     /// Family of the instance type, for instance `m7g`.
     pub fn family(&self) -> &str {
         self.tables

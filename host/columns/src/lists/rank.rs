@@ -38,8 +38,13 @@ const TYPE: List = List {
     columns: &[
         Column::new("t-name", Values::Text, "Name, for instance `m7g.2xlarge`")
             .row("name")
-            .reads(&[Read::value("instance_type")
-                .doc("Name of the instance type, for instance `m7g.2xlarge`")]),
+            .reads(&[
+                Read::value("instance_type")
+                    .doc("Name of the instance type, for instance `m7g.2xlarge`"),
+                Read::of("type_key", Kind::Key).doc(
+                    "Number of the instance type: equal for equal types, and quicker to compare than names",
+                ),
+            ]),
         Column::new(
             "t-family",
             Values::Text,
