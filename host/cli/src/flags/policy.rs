@@ -21,11 +21,11 @@ pub(crate) enum PolicyCommand {
     Build(Build),
     /// Show a module's manifest: hook, settings, reasons, limits. Does not run it.
     Inspect(Inspect),
-    /// Check whether a controller would accept a module, step by step.
+    /// Check whether a controller would accept a module, step by step, and how much of its limits a whole region takes.
     Check(Check),
     /// Test a policy: its suite of cases, its recorded answers, and the laws that hold for every policy.
     Test(Test),
-    /// Measure a policy's fuel on standard questions; fails where it exceeds the recorded baseline.
+    /// Measure a policy's fuel on standard questions and its use of a controller's limits; fails where it exceeds the recorded baseline.
     Bench(Bench),
     /// Simulate an input under policy A, ask policy B the same questions, and list the decisions that differ with their cost.
     Diff(Diff),

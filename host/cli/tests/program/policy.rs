@@ -302,6 +302,33 @@ fn large_module() -> Vec<u8> {
 }
 
 #[test]
+fn shares_of_the_limits_that_a_whole_region_takes_are_shown_and_no_answer_there_is_refused() {
+    let question = |out: &str| {
+        let mut lines = out.lines();
+        let line = lines.find(|line| line.contains(" offerings of us-east-1: "));
+        line.unwrap_or_default().to_owned()
+    };
+    let checked = plimsoll(&["policy", "check", "spot-diversified"]).ok();
+    let benched = plimsoll(&["policy", "bench", "spot-diversified", "--calls", "1"]).ok();
+    for out in [&checked.out, &benched.out] {
+        let line = question(out);
+        for part in [" % of ", " fuel, ", " MiB, ", " of 100 ms CPU time"] {
+            assert!(line.contains(part), "{out}");
+        }
+    }
+    let folder = Folder::new();
+    let hostile = folder.file("hostile.wasm", plimsoll_guests::HOSTILE);
+    let ran = plimsoll(&["policy", "check", &hostile, "behaviour=loop"]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    let told = ran.error();
+    assert!(
+        told.contains("us-east-1: fuel: the module used up its fuel, all of the ")
+            && told.ends_with(" rows; its manifest may ask for more with fuel_per_row"),
+        "{told}"
+    );
+}
+
+#[test]
 fn a_large_module_is_used_by_commands_and_by_a_controller_only_where_that_is_asked_for() {
     let folder = Folder::new();
     let file = folder.file("large.wasm", large_module());

@@ -8,6 +8,7 @@ use plimsoll_author::proof::FUEL;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::at_scale::{self, LimitUse};
 use super::beside::Beside;
 use super::opened::Opened;
 use crate::flags::Bench;
@@ -31,6 +32,8 @@ pub(in crate::cmd) struct PolicyBench {
     updated: bool,
     /// The standard questions of the policy's hook.
     questions: Vec<Measured>,
+    /// Use of a controller's limits where a whole region is for sale.
+    limits: Vec<LimitUse>,
 }
 
 impl Document for PolicyBench {}
@@ -80,6 +83,8 @@ pub(crate) fn run(flags: &Bench) -> Result<()> {
             .collect();
         beside.write(FUEL, &Baseline { fuel }.yaml(&seen.manifest.name)?)?;
     }
+    let limits = at_scale::ask(&opened.policy);
+    let limits = limits.with_context(|| format!("policy {}", flags.module))?;
     let benched = PolicyBench {
         policy: short_name(&seen.manifest).to_owned(),
         ok: measured.iter().all(|one| one.ok),
@@ -87,6 +92,7 @@ pub(crate) fn run(flags: &Bench) -> Result<()> {
         tolerance_percent: flags.tolerance,
         updated: flags.update,
         questions: measured,
+        limits,
     };
     show(
         flags.output,
@@ -183,6 +189,10 @@ fn people(benched: &PolicyBench, has_baseline: bool) -> String {
         ]);
     }
     text.push_str(&table(&rows));
+    text.push_str("of the limits of a controller\n");
+    for limits in &benched.limits {
+        text.push_str(&format!("  {}\n", limits.text()));
+    }
     if benched.updated {
         let questions = counted(benched.questions.len(), "question");
         text.push_str(&format!("  recorded: fuel of {questions} in {FUEL}\n"));

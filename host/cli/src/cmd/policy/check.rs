@@ -1,15 +1,22 @@
-//! `plimsoll policy check`: every step of acceptance in its order, what each one saw, and where and why one refused.
+//! `plimsoll policy check`: every step of acceptance in its order, what each one saw, and where and why one refused; then what the module
+//! uses of the limits of a controller where a whole region is for sale.
 
-use anyhow::{Context, Result};
-use plimsoll_policy::{Engine, Examination, Refusal};
+use anyhow::{Context, Result, bail};
+use plimsoll_policy::{AnyModule, Engine, Examination, Refusal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::at_scale::{self, LimitUse};
 use crate::flags::Check;
 use crate::module::{self, Source};
 use crate::output::{show, texts};
 use crate::policy::{controllers_engine, pairs, typed};
 use crate::view::Document;
+
+/// Name of the questions about a whole region among the steps.
+const LIMITS: &str = "limits";
+/// Reason of a failure there, as the condition of a Policy names it.
+const FAILED: &str = "PolicyFailed";
 
 /// Output of `plimsoll policy check`.
 #[derive(Serialize, JsonSchema)]
@@ -17,9 +24,9 @@ use crate::view::Document;
 pub(in crate::cmd) struct PolicyCheck {
     /// The module, as it was typed.
     module: String,
-    /// True if it passed every step.
+    /// True if it passed every step, and answers about a whole region.
     accepted: bool,
-    /// The steps in order, up to the one that refused it.
+    /// The steps in order, up to the one that refused it; last the questions about a whole region.
     steps: Vec<CheckedStep>,
 }
 
@@ -48,9 +55,10 @@ pub(crate) fn run(flags: &Check) -> Result<()> {
     let settings: Vec<&str> = flags.settings.iter().map(String::as_str).collect();
     let pairs = pairs(&settings)?;
     let of_module = || format!("policy {}", flags.module);
-    let (mut steps, refusal) = match source(flags, &engine) {
+    let (mut steps, refusal, module) = match source(flags, &engine) {
         Ok(source) => {
-            let examination = engine.examine(&source.bytes, &|schema| typed(schema, &pairs));
+            let (examination, module) =
+                engine.examined(&source.bytes, &|schema| typed(schema, &pairs));
             let Examination { passed, end } = examination;
             let seen = |passed: plimsoll_policy::Passed| CheckedStep {
                 step: passed.step.name(),
@@ -59,10 +67,10 @@ pub(crate) fn run(flags: &Check) -> Result<()> {
                 reason: None,
                 hint: None,
             };
-            (passed.into_iter().map(seen).collect(), end.err())
+            (passed.into_iter().map(seen).collect(), end.err(), module)
         }
         Err(error) => match error.downcast::<Refusal>() {
-            Ok(refusal) => (Vec::new(), Some(refusal)),
+            Ok(refusal) => (Vec::new(), Some(refusal), None),
             Err(error) => return Err(error.context(of_module())),
         },
     };
@@ -75,19 +83,37 @@ pub(crate) fn run(flags: &Check) -> Result<()> {
             hint: Some(refusal.hint()),
         });
     }
+    let failed = module.and_then(|module| ask_at_scale(&module, &mut steps));
     let checked = PolicyCheck {
         module: flags.module.clone(),
-        accepted: refusal.is_none(),
+        accepted: refusal.is_none() && failed.is_none(),
         steps,
     };
     show(flags.output, || &checked, || people(&checked.steps))?;
-    match refusal {
-        None => Ok(()),
-        Some(refusal) => {
+    match (refusal, failed) {
+        (None, None) => Ok(()),
+        (None, Some(failed)) => bail!("policy {}: {failed}", flags.module),
+        (Some(refusal), _) => {
             let (step, reason) = (refusal.step(), refusal.reason());
             Err(refusal).with_context(|| format!("policy {}: {reason} at {step}", flags.module))
         }
     }
+}
+
+/// Asks about a whole region, and adds what it takes of the limits to the steps; the failure in words, if there is one.
+fn ask_at_scale(module: &AnyModule, steps: &mut Vec<CheckedStep>) -> Option<String> {
+    let (messages, failed) = match at_scale::ask(module) {
+        Ok(uses) => (uses.iter().map(LimitUse::text).collect(), None),
+        Err(error) => (vec![error.to_string()], Some(error.to_string())),
+    };
+    steps.extend(messages.into_iter().map(|message| CheckedStep {
+        step: LIMITS,
+        ok: failed.is_none(),
+        message,
+        reason: failed.as_ref().map(|_| FAILED),
+        hint: None,
+    }));
+    failed
 }
 
 /// The module, and its digest held against what was promised.

@@ -1,5 +1,6 @@
 //! `plimsoll policy`: what authors of policies do, one file per command.
 
+mod at_scale;
 mod bench;
 mod beside;
 mod build;
