@@ -14,11 +14,13 @@ use std::time::{Duration, Instant};
 use plimsoll_core::action::{ConsiderRequest, SolveRequest};
 use plimsoll_core::command::Settled;
 use plimsoll_core::engine::Input;
+use plimsoll_core::event_reason::EventReason;
 use plimsoll_core::ids::Uid;
 use plimsoll_core::plan::Plan;
 use plimsoll_core::snapshot::Snapshot;
 use tokio::task::{Id, JoinSet};
 
+use crate::bounds::BoundMeter;
 use crate::metrics::disruption;
 use crate::metrics::reconciles::Controller;
 use crate::metrics::scheduler::OpenDecision;
@@ -101,6 +103,7 @@ struct Open {
 /// Decisions being made.
 pub(crate) struct Decisions {
     planner: Arc<Planner>,
+    bounds: BoundMeter,
     keep: Keep,
     kept: usize,
     under_way: JoinSet<Decided>,
@@ -108,9 +111,10 @@ pub(crate) struct Decisions {
 }
 
 impl Decisions {
-    pub(crate) fn new(planner: Planner, keep: Keep) -> Self {
+    pub(crate) fn new(planner: Planner, bounds: BoundMeter, keep: Keep) -> Self {
         Self {
             planner: Arc::new(planner),
+            bounds,
             keep,
             kept: 0,
             under_way: JoinSet::new(),
@@ -120,7 +124,7 @@ impl Decisions {
 
     /// Begins to plan.
     pub(crate) fn solve(&mut self, request: SolveRequest) {
-        let planner = Arc::clone(&self.planner);
+        let (planner, bounds) = (Arc::clone(&self.planner), self.bounds.clone());
         let keep = self.keeper();
         tracing::debug!(request = request.id, "planning");
         let (open, since) = (Arc::new(AtomicUsize::new(0)), Instant::now());
@@ -131,6 +135,7 @@ impl Decisions {
             guarded(question, keep, || {
                 waiting.store(unbound(&snapshot), Ordering::Relaxed);
                 let plan = planner.plan(&snapshot);
+                bounds.measure(&snapshot, &plan);
                 tracing::debug!(
                     request = id,
                     placed = plan.placements.len(),
@@ -303,10 +308,10 @@ impl Failed {
     }
 
     /// The reason of an event about it.
-    pub(crate) fn reason(&self) -> &'static str {
+    pub(crate) fn reason(&self) -> EventReason {
         match self.asked {
-            Asked::Plan => "FailedScheduling",
-            Asked::Disruption => "DisruptionBlocked",
+            Asked::Plan => EventReason::FailedScheduling,
+            Asked::Disruption => EventReason::DisruptionBlocked,
         }
     }
 

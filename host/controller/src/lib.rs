@@ -4,6 +4,7 @@
 //! decides nothing: the same inputs, handed to the same engine on another machine, give the same actions, and [`record`]
 //! writes them down so that [`replay`] can show it. Policies are exchanged beside it ([`policies`]). Of several processes one acts ([`lease`]). The clock is read here and nowhere below.
 
+mod bounds;
 mod clock;
 mod decision;
 mod fidelity;
@@ -12,6 +13,7 @@ mod lane;
 pub mod lease;
 mod limits;
 mod metrics;
+mod notices;
 mod obtained;
 mod orders;
 mod planner;
@@ -32,5 +34,6 @@ pub use fidelity::{Fidelity, LandingCounts};
 pub use limits::{Limited, Limits};
 pub use metrics::StateMetrics;
 pub use planner::Planner;
+pub use publish::Notices;
 pub use run::{Controller, Setup};
 pub use telemetry::Telemetry;

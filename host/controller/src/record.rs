@@ -152,7 +152,9 @@ pub(crate) fn shown(action: &Action) -> serde_json::Result<serde_json::Value> {
             let question = &request.question;
             Ok(json!({"Consider": {"id": request.id, "snapshot": digest, "question": question}}))
         }
-        Action::Do(_) | Action::Report(_) | Action::Settle(_) => serde_json::to_value(action),
+        Action::Do(_) | Action::Report(_) | Action::Begin(_) | Action::Settle(_) => {
+            serde_json::to_value(action)
+        }
     }
 }
 

@@ -155,7 +155,7 @@ impl Player<'_> {
                 Action::Consider(request) => {
                     self.considering.insert(request.id, request.clone());
                 }
-                Action::Do(_) | Action::Report(_) | Action::Settle(_) => {}
+                Action::Do(_) | Action::Report(_) | Action::Begin(_) | Action::Settle(_) => {}
             }
             let shown = shown(action).map_err(|error| ReplayError::Read {
                 line,

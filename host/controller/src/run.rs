@@ -22,6 +22,7 @@ use plimsoll_kube::{check_served, scheduler_rules};
 use tokio::sync::mpsc::Receiver;
 use tokio::sync::watch as watch_channel;
 
+use crate::bounds::BoundMeter;
 use crate::clock::Clock;
 use crate::decision::{Decided, Decisions, Failed, Keep};
 use crate::fidelity::Fidelity;
@@ -29,7 +30,7 @@ use crate::metrics::reconciles::Controller as Counted;
 use crate::metrics::{Meters, SpokenOf, families};
 use crate::orders::{EndedOrder, Orders};
 use crate::planner::Planner;
-use crate::policies::Pools;
+use crate::policies::{PolicyChanges, Pools};
 use crate::provider::Provider;
 use crate::publish::Publishing;
 use crate::record::{Beginning, Recorder};
@@ -62,6 +63,8 @@ pub struct Setup {
     pub telemetry: Telemetry,
     /// Told of the pools that there are.
     pub pools: watch_channel::Sender<Pools>,
+    /// Events of others.
+    pub notices: Receiver<Notice>,
 }
 
 /// The engine and all that it listens to and acts through.
@@ -72,6 +75,7 @@ pub struct Controller {
     orders: Orders,
     provider: Arc<dyn Provider>,
     decisions: Decisions,
+    changes: PolicyChanges,
     publishing: Publishing,
     telemetry: Telemetry,
     meters: Meters,
@@ -80,6 +84,7 @@ pub struct Controller {
     recorder: Option<Recorder>,
     fidelity: Fidelity,
     pools: watch_channel::Sender<Pools>,
+    notices: Receiver<Notice>,
 }
 
 impl Controller {
@@ -112,7 +117,12 @@ impl Controller {
             ),
             orders: Orders::new(writer, Arc::clone(&setup.provider), clock.clone()),
             provider: setup.provider,
-            decisions: Decisions::new(setup.planner, setup.keep),
+            changes: setup.planner.changes(),
+            decisions: Decisions::new(
+                setup.planner,
+                BoundMeter::new(setup.telemetry.clone()),
+                setup.keep,
+            ),
             publishing: Publishing::new(setup.client, setup.telemetry.clone()),
             asking: setup.telemetry.to_loop(),
             telemetry: setup.telemetry,
@@ -121,6 +131,7 @@ impl Controller {
             recorder,
             fidelity: Fidelity::default(),
             pools: setup.pools,
+            notices: setup.notices,
         })
     }
 
@@ -151,8 +162,13 @@ impl Controller {
                 Some(ended) = self.orders.next() => self.ended(ended)?,
                 Some(decided) = self.decisions.next() => self.decided(decided)?,
                 input = self.provider.next() => self.feed(input)?,
+                input = self.changes.next() => self.feed(input)?,
                 Some(asking) = self.asking.recv() => self.show(asking),
+                Some(notice) = self.notices.recv() => self.view.tell([notice]),
                 () = wait(pause) => self.feed(Input::Tick)?,
+            }
+            for notice in self.view.take_notices() {
+                self.publishing.publish(notice);
             }
         }
     }
@@ -216,16 +232,12 @@ impl Controller {
         self.telemetry
             .count(families::RECONCILE_PANICS.name, &labels);
         self.meters.undecided(failed.controller());
-        for notice in self.view.on_pools(failed.reason(), &sentence) {
-            self.publishing.publish(notice);
-        }
+        let notices = self.view.on_pools(failed.reason(), &sentence);
+        self.view.tell(notices);
         failed.input
     }
 
     fn seen(&mut self, inputs: Vec<Input>) -> Result<()> {
-        for notice in self.view.take_notices() {
-            self.publishing.publish(notice);
-        }
         let nodes = u32::try_from(self.engine.cluster().nodes.len()).unwrap_or(u32::MAX);
         self.telemetry
             .set(families::NODE_COUNT.name, &[], f64::from(nodes));
@@ -238,6 +250,10 @@ impl Controller {
         self.provider.observe(&input, now);
         self.observe_pools(&input);
         self.record(|recorder| recorder.input(&input, now))?;
+        let interruption = match &input {
+            Input::Interrupted(_, interruption) => Some(*interruption),
+            _ => None,
+        };
         let spoken_of = SpokenOf::by(&self.engine, &input);
         let (counted, begun) = (Counted::of_input(&input), Instant::now());
         let actions = self.engine.handle(input, now);
@@ -246,18 +262,24 @@ impl Controller {
             self.meters.observe(&self.engine, &spoken_of, now);
         }
         self.record(|recorder| recorder.actions(&actions))?;
+        let mut reports = Vec::new();
         for action in actions {
             match action {
                 Action::Do(order) => self.orders.give(order),
                 Action::Solve(request) => self.decisions.solve(request),
                 Action::Consider(request) => self.decisions.consider(*request),
-                Action::Report(report) => self.tell(&report),
+                Action::Report(report) => reports.push(report),
+                Action::Begin(begun) => story::begun(&begun, self.engine.cluster()),
                 Action::Settle(settled) => {
                     self.meters.settled(&settled);
                     self.decisions.settled(&settled);
                     tell_of(&settled);
                 }
             }
+        }
+        story::reported(&reports, interruption, &self.view);
+        for report in reports {
+            self.tell(&report);
         }
         Ok(())
     }
@@ -284,15 +306,15 @@ impl Controller {
             .context("the recording")
     }
 
+    /// Tells people of a report. One about a pod that is not there any more is lost: its name is not known.
     fn tell(&mut self, report: &Report) {
         tracing::debug!(object = ?report.object, reason = %report.reason, message = report.message, "report");
         let name = match &report.object {
             ObjectKey::Pod(uid) => self.view.pod(uid),
             _ => None,
         };
-        if let Some(notice) = Notice::of(report, name) {
-            self.publishing.publish(notice);
-        }
+        let notice = Notice::of(report, name);
+        self.view.tell(notice);
     }
 }
 

@@ -1,12 +1,22 @@
 //! Lines of the log that tell a node's life in the incumbent's words, from waiting pods to the ended machine, one for each step.
 
+use std::collections::BTreeMap;
+
 use plimsoll_core::action::{
-    ClaimChange, Finalizer, LaunchedInstance, Order, Purpose, Request, Write,
+    ClaimChange, Event, Finalizer, LaunchedInstance, ObjectKey, Order, Purpose, Request, Write,
 };
+use plimsoll_core::command::BegunCommand;
+use plimsoll_core::event_reason::EventReason;
+use plimsoll_core::ids::ClaimName;
 use plimsoll_core::labels;
+use plimsoll_core::lifecycle::Interruption;
 use plimsoll_core::model::{ConditionStatus, ConditionType, NodeClaim};
 use plimsoll_core::plan::Plan;
 use plimsoll_core::requirement::Requirement;
+use plimsoll_core::state::Cluster;
+use plimsoll_core::words::shortened;
+
+use crate::view::View;
 
 /// Types of an offering that are named; of more their number is.
 const NAMED: usize = 5;
@@ -24,6 +34,69 @@ pub(crate) fn planned(plan: &Plan) {
             nodeclaims = plan.claims.len(),
             pods = on_new,
             "computed new nodeclaim(s) to fit pod(s)"
+        );
+    }
+}
+
+/// Tells of a command that begins.
+pub(crate) fn begun(command: &BegunCommand, cluster: &Cluster) {
+    let decision = if command.replacements.is_empty() {
+        "delete"
+    } else {
+        "replace"
+    };
+    let node = |name: &ClaimName| {
+        let claim = cluster.claims.get(name)?;
+        let node = cluster.nodes_of(claim).first()?.name.clone();
+        let label = |key: &str| claim.labels.get(key).map_or("", AsRef::as_ref);
+        let (of, capacity) = (label(labels::INSTANCE_TYPE), label(labels::CAPACITY_TYPE));
+        Some(format!("{node} ({name}, {of}, {capacity})"))
+    };
+    tracing::info!(
+        "command-id" = %command.id,
+        reason = command.reason.facts().label,
+        decision,
+        "disrupted-node-count" = command.members.len(),
+        "replacement-node-count" = command.replacements.len(),
+        "pod-count" = command.pods,
+        "disrupted-nodes" = shortened(command.members.iter().filter_map(node)),
+        "replacement-nodes" = shortened(command.replacements.iter().map(ClaimName::as_str)),
+        "disrupting node(s)"
+    );
+}
+
+/// Tells of what people are told that belongs in the log as well: pods without a place, by the reason, and claims that are deleted for what the
+/// cloud says.
+pub(crate) fn reported(reports: &[Event], interruption: Option<Interruption>, view: &View) {
+    let mut unplaced: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for report in reports {
+        match (&report.object, report.reason) {
+            (ObjectKey::Pod(uid), EventReason::FailedScheduling) => {
+                let name = view
+                    .pod(uid)
+                    .map_or_else(|| uid.to_string(), ToString::to_string);
+                unplaced.entry(&report.message).or_default().push(name);
+            }
+            (ObjectKey::Claim(name), EventReason::TerminatingOnInterruption) => {
+                let kind = interruption.map_or("", |own| own.facts().label);
+                tracing::info!(
+                    "message-kind" = kind,
+                    NodeClaim = name.as_str(),
+                    action = "CordonAndDrain",
+                    "initiating delete from interruption message"
+                );
+            }
+            _ => {}
+        }
+    }
+    for (error, pods) in unplaced {
+        let count = pods.len();
+        let pods = shortened(pods);
+        tracing::error!(
+            error,
+            Pods = pods,
+            "pod-count" = count,
+            "could not schedule pod(s)"
         );
     }
 }

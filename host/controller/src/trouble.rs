@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use plimsoll_api::Kind;
+use plimsoll_core::event_reason::EventReason;
 use plimsoll_kube::event::Notice;
 use plimsoll_kube::watch::{Failure, Unreadable};
 
@@ -56,7 +57,12 @@ impl Troubles {
                 "object is not understood: {rest}"
             );
             let message = format!("{problem}: {rest}");
-            Notice::warning(kind, &namespace, &name, "FailedValidation", message)
+            Notice::new(
+                kind,
+                (&namespace, &name),
+                EventReason::FailedValidation,
+                message,
+            )
         };
         objects.into_iter().map(notice).collect()
     }
@@ -69,9 +75,8 @@ impl Troubles {
         pools: &[&str],
         now: Instant,
     ) -> Vec<Notice> {
-        let needs_people = failures.filter(|failure| failure.needs_people());
-        let mut troubles: Vec<(&str, String)> = needs_people
-            .map(|failure| (failure.reason(), failure.to_string()))
+        let mut troubles: Vec<(EventReason, String)> = failures
+            .filter_map(|failure| Some((failure.reason()?, failure.to_string())))
             .collect();
         if stale.is_empty() {
             self.stale_since = None;
@@ -83,7 +88,7 @@ impl Troubles {
                     "no voluntary disruption and no expiry: what is seen of {} is older than a minute",
                     kinds.join(", ")
                 );
-                troubles.push(("DisruptionBlocked", words));
+                troubles.push((EventReason::DisruptionBlocked, words));
             }
         }
         self.told.retain(|_, at| now < *at + AGAIN);
@@ -95,7 +100,7 @@ impl Troubles {
                 continue;
             }
             if self.logged.insert(words.clone()) {
-                tracing::warn!(reason, "{words}");
+                tracing::warn!(%reason, "{words}");
             }
             // There will be pools once they have been listed.
             if pools.is_empty() {
@@ -109,8 +114,8 @@ impl Troubles {
 }
 
 /// The same on pools, as many as can be told.
-pub(crate) fn on_pools(pools: &[&str], reason: &str, words: &str) -> Vec<Notice> {
-    let notice = |pool: &&str| Notice::warning(Kind::NodePool, "", pool, reason, words.to_owned());
+pub(crate) fn on_pools(pools: &[&str], reason: EventReason, words: &str) -> Vec<Notice> {
+    let notice = |pool: &&str| Notice::new(Kind::NodePool, ("", pool), reason, words.to_owned());
     pools.iter().take(POOLS).map(notice).collect()
 }
 
@@ -186,6 +191,9 @@ mod tests {
 
     #[test]
     fn many_pools_are_not_all_told() {
-        assert_eq!(on_pools(&["a"; 40], "Forbidden", "no").len(), POOLS);
+        assert_eq!(
+            on_pools(&["a"; 40], EventReason::Forbidden, "no").len(),
+            POOLS
+        );
     }
 }

@@ -8,11 +8,13 @@ use kube::Client;
 use plimsoll_api::{Kind, ResizeRule};
 use plimsoll_core::action::{ObjectKey, Order, Request};
 use plimsoll_core::engine::Input;
+use plimsoll_core::event_reason::EventReason;
 use plimsoll_core::ids::{ObjectName, Uid};
 use plimsoll_kube::event::Notice;
 use plimsoll_kube::watch::{Failure, Index, Watches};
 
 use crate::freshness::{Freshness, Reads, failure};
+use crate::notices::WaitingNotices;
 use crate::telemetry::Telemetry;
 use crate::trouble::{Troubles, on_pools};
 
@@ -28,7 +30,7 @@ pub(crate) struct View {
     troubles: Troubles,
     /// Whether the engine takes the view to be fresh; `None` before it has been told.
     told: Option<bool>,
-    notices: Vec<Notice>,
+    notices: WaitingNotices,
     telemetry: Telemetry,
     /// Figures and health as they were set down last, and when.
     shown: Option<(Instant, State)>,
@@ -60,7 +62,7 @@ impl View {
             freshness: Freshness::new(kinds),
             troubles: Troubles::default(),
             told: None,
-            notices: Vec::new(),
+            notices: WaitingNotices::default(),
             telemetry,
             shown: None,
             unreadable: 0,
@@ -72,7 +74,8 @@ impl View {
         let mut inputs = Vec::new();
         let now = Instant::now();
         let wake = self.freshness.next_wake(now);
-        let wake = wake.into_iter().chain(self.troubles.next_wake(now)).min();
+        let wake = wake.into_iter().chain(self.troubles.next_wake(now));
+        let wake = wake.chain(self.notices.next_wake()).min();
         tokio::select! {
             event = self.watches.next() => {
                 let (kind, change) = event?;
@@ -94,8 +97,7 @@ impl View {
             inputs.insert(0, unreadable);
         }
         inputs.extend(self.judge());
-        self.notices
-            .extend(Troubles::unreadable(self.index.take_unreadable()));
+        let mut notices = Troubles::unreadable(self.index.take_unreadable());
         for (kind, part) in self.index.take_ignored() {
             tracing::warn!(kind = kind.as_str(), "{part}");
         }
@@ -105,7 +107,8 @@ impl View {
         let told = self
             .troubles
             .of_view(&stale, self.freshness.failures(), &pools, now);
-        self.notices.extend(told);
+        notices.extend(told);
+        self.tell(notices);
         Some(inputs)
     }
 
@@ -119,7 +122,7 @@ impl View {
     }
 
     /// The same for every pool, but for the many.
-    pub(crate) fn on_pools(&self, reason: &str, words: &str) -> Vec<Notice> {
+    pub(crate) fn on_pools(&self, reason: EventReason, words: &str) -> Vec<Notice> {
         let pools: Vec<&str> = self.index.names(Kind::NodePool).collect();
         on_pools(&pools, reason, words)
     }
@@ -129,9 +132,16 @@ impl View {
         self.index.pod(uid)
     }
 
-    /// News for people.
+    /// Takes in events, to be published once their objects are seen.
+    pub(crate) fn tell(&mut self, notices: impl IntoIterator<Item = Notice>) {
+        for notice in notices {
+            self.notices.add(notice, Instant::now());
+        }
+    }
+
+    /// Events that are to be published now.
     pub(crate) fn take_notices(&mut self) -> Vec<Notice> {
-        std::mem::take(&mut self.notices)
+        self.notices.take(&self.index, Instant::now())
     }
 
     /// Sets figures and health down where they have changed, and once a second.

@@ -20,7 +20,8 @@ pub use launch::{
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::OfferingKey;
-use crate::command::{DisruptionQuestion, Settled};
+use crate::command::{BegunCommand, DisruptionQuestion, Settled};
+use crate::event_reason::EventReason;
 use crate::fixed_hash;
 use crate::ids::{ClaimName, LaunchToken, NodeName, ObjectName, PoolName, ProviderId, Uid};
 use crate::model::{NodeClaim, Object, Version};
@@ -38,6 +39,8 @@ pub enum Action {
     Consider(Box<ConsiderRequest>),
     /// Tell people.
     Report(Event),
+    /// Record that a command begins.
+    Begin(Box<BegunCommand>),
     /// Record what a command came to: at its end, and once more an hour later where it was made to save.
     Settle(Box<Settled>),
 }
@@ -330,8 +333,8 @@ impl Reason {
 pub struct Event {
     /// The object that the order is about.
     pub object: ObjectKey,
-    /// The event's reason, such as `InsufficientCapacityError`.
-    pub reason: Arc<str>,
+    /// The event's reason.
+    pub reason: EventReason,
     /// In words.
     pub message: String,
     /// When.

@@ -14,6 +14,7 @@ pub mod command;
 pub mod cron;
 pub mod disrupt;
 pub mod engine;
+pub mod event_reason;
 pub mod fixed_hash;
 pub mod hook;
 pub mod ids;

@@ -8,6 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::buffer::resolve;
+use crate::event_reason::EventReason;
 use crate::ids::ObjectName;
 use crate::model::Pod;
 use crate::plan::{Plan, Refusal, Target};
@@ -26,10 +27,22 @@ pub enum State {
     NotReadyForProvisioning,
 }
 
+impl State {
+    /// The reason of the event, as that of the condition.
+    pub const fn event(self) -> EventReason {
+        match self {
+            Self::FitsExistingCapacity => EventReason::FitsExistingCapacity,
+            Self::RequiresNewCapacity => EventReason::RequiresNewCapacity,
+            Self::BufferEmpty => EventReason::BufferEmpty,
+            Self::NotReadyForProvisioning => EventReason::NotReadyForProvisioning,
+        }
+    }
+}
+
 impl fmt::Display for State {
     /// As the condition's reason is written.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{self:?}")
+        self.event().fmt(f)
     }
 }
 

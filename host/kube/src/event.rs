@@ -1,94 +1,82 @@
 //! Kubernetes events on the object that they are about.
 
+mod memory;
+
 use k8s_openapi::api::core::v1::ObjectReference;
-use kube::runtime::events::{Event as Written, EventType, Recorder, Reporter};
+use k8s_openapi::api::events::v1::{Event as Written, EventSeries};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{MicroTime, ObjectMeta};
+use k8s_openapi::jiff::Timestamp;
+use kube::api::{Api, Patch, PatchParams, PostParams};
 use kube::{Client, Error};
 use plimsoll_api::Kind;
 use plimsoll_api::kinds::{Ec2NodeClass, Policy};
 use plimsoll_core::action::{Event, ObjectKey};
+use plimsoll_core::event_reason::EventReason;
 use plimsoll_core::ids::ObjectName;
+use plimsoll_core::model::Version;
+use serde_json::json;
 
+use self::memory::{Memory, Said};
 use crate::FIELD_MANAGER;
 
-/// Reasons that mean something went wrong; all others are normal.
-const WARNINGS: [&str; 16] = [
-    "EmptyBudgetReasons",
-    "NoCompatibleInstanceTypes",
-    "NodeRepairBlocked",
-    "Unhealthy",
-    "UnregisteredTaintMissing",
-    "FailedConsistencyCheck",
-    "InvalidDoNotDisruptAnnotation",
-    "InsufficientCapacityError",
-    "NodeClassNotReady",
-    "LaunchFailed",
-    "FailedDraining",
-    "FailedScheduling",
-    "FailedCreate",
-    "FailedUpdate",
-    "FailedDelete",
-    "TerminationGracePeriodExpiring",
-];
+/// Namespace of events about what lives in none: the API server takes no other.
+const NAMESPACE: &str = "default";
+/// Bytes of a text that the API server takes.
+const LONGEST: usize = 1024;
+const NOT_FOUND: u16 = 404;
+const CONFLICT: u16 = 409;
 
 /// An event to be written: the object it is about, and what is said.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Notice {
-    api_version: String,
-    kind: &'static str,
-    /// Empty for what lives in none.
-    namespace: String,
-    name: String,
-    /// `None` where the name is enough.
-    uid: Option<String>,
-    /// In Pascal case, such as `FailedScheduling`.
-    pub reason: String,
+    /// The object. `kubectl describe` finds an event by uid: one without belongs to an object that is not there any more.
+    about: ObjectReference,
+    /// The reason, which its type hangs on.
+    pub reason: EventReason,
     /// In words.
     pub message: String,
-    is_warning: bool,
 }
 
 impl Notice {
-    /// Something went wrong with an object; the namespace is empty for what lives in none.
-    pub fn warning(kind: Kind, namespace: &str, name: &str, reason: &str, message: String) -> Self {
+    /// Something about an object of a kind; the namespace is empty for what lives in none.
+    pub fn new(
+        kind: Kind,
+        (namespace, name): (&str, &str),
+        reason: EventReason,
+        message: String,
+    ) -> Self {
+        let namespace = Some(namespace).filter(|namespace| !namespace.is_empty());
         Self {
-            api_version: kind.api_version(),
-            kind: kind.as_str(),
-            namespace: namespace.to_owned(),
-            name: name.to_owned(),
-            uid: None,
-            reason: reason.to_owned(),
+            about: ObjectReference {
+                api_version: Some(kind.api_version()),
+                kind: Some(kind.as_str().to_owned()),
+                namespace: namespace.map(str::to_owned),
+                name: Some(name.to_owned()),
+                ..ObjectReference::default()
+            },
+            reason,
             message,
-            is_warning: true,
         }
     }
 
-    /// Something has happened to a Policy, or went wrong with it. `kubectl describe` finds it by the object's uid.
-    pub fn of_policy(policy: &Policy, reason: &str, message: String, is_warning: bool) -> Self {
-        let named = policy.metadata.name.clone();
+    /// Something about a Policy.
+    pub fn of_policy(policy: &Policy, reason: EventReason, message: String) -> Self {
+        let version = format!("{}/{}", Policy::GROUP, Policy::VERSION);
+        let about = reference(&policy.metadata, version, Policy::KIND);
         Self {
-            api_version: format!("{}/{}", Policy::GROUP, Policy::VERSION),
-            kind: Policy::KIND,
-            namespace: String::new(),
-            name: named.unwrap_or_default(),
-            uid: policy.metadata.uid.clone(),
-            reason: reason.to_owned(),
+            about,
+            reason,
             message,
-            is_warning,
         }
     }
 
-    /// Something that happens to an EC2NodeClass, and is as it should be.
-    pub fn of_class(class: &Ec2NodeClass, reason: &str, message: String) -> Self {
-        let named = class.metadata.name.clone();
+    /// Something about an EC2NodeClass.
+    pub fn of_class(class: &Ec2NodeClass, reason: EventReason, message: String) -> Self {
+        let version = "karpenter.k8s.aws/v1".to_owned();
         Self {
-            api_version: "karpenter.k8s.aws/v1".to_owned(),
-            kind: "EC2NodeClass",
-            namespace: String::new(),
-            name: named.unwrap_or_default(),
-            uid: class.metadata.uid.clone(),
-            reason: reason.to_owned(),
+            about: reference(&class.metadata, version, "EC2NodeClass"),
+            reason,
             message,
-            is_warning: false,
         }
     }
 
@@ -111,56 +99,125 @@ impl Notice {
             }
         };
         let message = event.message.clone();
-        Some(Self {
-            is_warning: WARNINGS.contains(&event.reason.as_ref()),
-            ..Self::warning(kind, namespace, name, &event.reason, message)
-        })
+        Some(Self::new(kind, (namespace, name), event.reason, message))
     }
 
-    fn reference(&self) -> ObjectReference {
-        let namespace = Some(self.namespace.clone());
-        ObjectReference {
-            api_version: Some(self.api_version.clone()),
-            kind: Some(self.kind.to_owned()),
-            namespace: namespace.filter(|namespace| !namespace.is_empty()),
-            name: Some(self.name.clone()),
-            uid: self.uid.clone(),
-            ..ObjectReference::default()
+    /// The same about the object of this uid, as it was seen at a version.
+    #[must_use]
+    pub fn seen(mut self, uid: &str, version: Version) -> Self {
+        self.about.uid = Some(uid.to_owned());
+        self.about.resource_version = Some(version.0.to_string());
+        self
+    }
+
+    /// Kind, namespace and name of an object whose uid is not known yet; `None` where it is, and for kinds that are not read.
+    pub fn unseen(&self) -> Option<(Kind, (&str, &str))> {
+        let about = &self.about;
+        if about.uid.is_some() {
+            return None;
         }
+        let kind = Kind::parse(text(about.api_version.as_ref()), text(about.kind.as_ref()))?;
+        let (namespace, name) = (about.namespace.as_ref(), about.name.as_ref());
+        Some((kind, (text(namespace), text(name))))
+    }
+
+    fn namespace(&self) -> &str {
+        self.about.namespace.as_deref().unwrap_or(NAMESPACE)
     }
 }
 
-/// Publishes events; the same again within minutes only raises a count.
-#[derive(Clone)]
+fn text(field: Option<&String>) -> &str {
+    field.map_or("", String::as_str)
+}
+
+fn reference(metadata: &ObjectMeta, api_version: String, kind: &str) -> ObjectReference {
+    ObjectReference {
+        api_version: Some(api_version),
+        kind: Some(kind.to_owned()),
+        name: metadata.name.clone(),
+        uid: metadata.uid.clone(),
+        resource_version: metadata.resource_version.clone(),
+        ..ObjectReference::default()
+    }
+}
+
+/// Publishes events, one after the other; the same once more, text and all, only raises a count.
+///
+/// The recorder of `kube` counts by reason alone: of two texts only the first would ever be seen.
 pub struct Publisher {
-    recorder: Recorder,
+    client: Client,
+    memory: Memory,
 }
 
 impl Publisher {
     /// A publisher with a client's rights.
     pub fn new(client: Client) -> Self {
-        let reporter = Reporter {
-            controller: FIELD_MANAGER.to_owned(),
-            instance: None,
-        };
         Self {
-            recorder: Recorder::new(client, reporter),
+            client,
+            memory: Memory::default(),
         }
     }
 
     /// Publishes one event.
-    pub async fn publish(&self, notice: &Notice) -> Result<(), Error> {
-        let written = Written {
-            type_: if notice.is_warning {
-                EventType::Warning
-            } else {
-                EventType::Normal
-            },
-            reason: notice.reason.clone(),
-            note: Some(notice.message.clone()),
-            action: notice.reason.clone(),
-            secondary: None,
+    pub async fn publish(&mut self, notice: &Notice) -> Result<(), Error> {
+        let now = Timestamp::now();
+        let events: Api<Written> = Api::namespaced(self.client.clone(), notice.namespace());
+        let event = match self.memory.say(notice, now) {
+            Said::First { event } => event,
+            Said::Again { event, count } => {
+                let series = EventSeries {
+                    count,
+                    last_observed_time: MicroTime(now),
+                };
+                let change = Patch::Merge(json!({ "series": series }));
+                match events.patch(&event, &PatchParams::default(), &change).await {
+                    // Servers keep events for about an hour.
+                    Err(error) if is(&error, NOT_FOUND) => self.memory.begin(notice, now),
+                    answer => return answer.map(drop),
+                }
+            }
         };
-        self.recorder.publish(&written, &notice.reference()).await
+        let written = written(notice, event, now);
+        match events.create(&PostParams::default(), &written).await {
+            // An answer was lost, and the request was made twice.
+            Err(error) if is(&error, CONFLICT) => Ok(()),
+            Err(error) => {
+                self.memory.forget(notice);
+                Err(error)
+            }
+            Ok(_) => Ok(()),
+        }
     }
 }
+
+fn is(error: &Error, code: u16) -> bool {
+    matches!(error, Error::Api(status) if status.code == code)
+}
+
+fn written(notice: &Notice, name: String, now: Timestamp) -> Written {
+    let reason = notice.reason.to_string();
+    Written {
+        metadata: ObjectMeta {
+            namespace: Some(notice.namespace().to_owned()),
+            name: Some(name),
+            ..ObjectMeta::default()
+        },
+        action: Some(reason.clone()),
+        reason: Some(reason),
+        event_time: Some(MicroTime(now)),
+        regarding: Some(notice.about.clone()),
+        note: Some(cut(&notice.message).to_owned()),
+        type_: Some(notice.reason.event_type().as_str().to_owned()),
+        reporting_controller: Some(FIELD_MANAGER.to_owned()),
+        reporting_instance: Some(FIELD_MANAGER.to_owned()),
+        ..Written::default()
+    }
+}
+
+/// As much of a text as the API server takes.
+fn cut(text: &str) -> &str {
+    &text[..text.floor_char_boundary(LONGEST)]
+}
+
+#[cfg(test)]
+mod tests;

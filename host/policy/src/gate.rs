@@ -2,6 +2,7 @@
 //!
 //! The variants stand in the order of the steps ([`Step`]). Nothing that fails here changes what is being served.
 
+use plimsoll_core::event_reason::EventReason;
 use thiserror::Error;
 
 use crate::limits::Limits;
@@ -210,29 +211,34 @@ impl Refusal {
 
     /// The reason as conditions name it.
     pub const fn reason(&self) -> &'static str {
+        self.event().as_str()
+    }
+
+    /// The reason of the event, which is that of the condition.
+    pub const fn event(&self) -> EventReason {
         match self {
-            Self::Package { .. } => "PackageIncomplete",
-            Self::Digest { .. } => "DigestMismatch",
-            Self::TooLarge { .. } => "TooLarge",
-            Self::Compression { .. } => "CompressionRefused",
-            Self::NotAComponent { .. } => "NotAComponent",
-            Self::Shape { .. } => "ShapeRefused",
-            Self::Invalid { .. } => "InvalidModule",
-            Self::ImportsForbidden { .. } => "ImportsForbidden",
-            Self::Manifest { .. } => "ManifestRefused",
-            Self::NoHook { .. } => "HookMissing",
-            Self::OtherTrack { .. } => "InterfaceUnknown",
-            Self::WrongHook { .. } => "HookMismatch",
-            Self::Asks { .. } => "LimitExceeded",
-            Self::UnknownColumn { .. } => "SignalMissing",
-            Self::Setting { .. } => "SettingsRefused",
-            Self::NoCompiler { .. } => "CompilerMissing",
-            Self::Compile { .. } => "CompileFailed",
-            Self::Mismatch { .. } => "InterfaceMismatch",
-            Self::Start { .. } => "StartFailed",
-            Self::SelfTest { .. } => "SelfTestRefused",
-            Self::SelfTestFailed { .. } => "SelfTestFailed",
-            Self::Saturated { .. } | Self::SelfTestSaturated { .. } => "Saturated",
+            Self::Package { .. } => EventReason::PackageIncomplete,
+            Self::Digest { .. } => EventReason::DigestMismatch,
+            Self::TooLarge { .. } => EventReason::TooLarge,
+            Self::Compression { .. } => EventReason::CompressionRefused,
+            Self::NotAComponent { .. } => EventReason::NotAComponent,
+            Self::Shape { .. } => EventReason::ShapeRefused,
+            Self::Invalid { .. } => EventReason::InvalidModule,
+            Self::ImportsForbidden { .. } => EventReason::ImportsForbidden,
+            Self::Manifest { .. } => EventReason::ManifestRefused,
+            Self::NoHook { .. } => EventReason::HookMissing,
+            Self::OtherTrack { .. } => EventReason::InterfaceUnknown,
+            Self::WrongHook { .. } => EventReason::HookMismatch,
+            Self::Asks { .. } => EventReason::LimitExceeded,
+            Self::UnknownColumn { .. } => EventReason::SignalMissing,
+            Self::Setting { .. } => EventReason::SettingsRefused,
+            Self::NoCompiler { .. } => EventReason::CompilerMissing,
+            Self::Compile { .. } => EventReason::CompileFailed,
+            Self::Mismatch { .. } => EventReason::InterfaceMismatch,
+            Self::Start { .. } => EventReason::StartFailed,
+            Self::SelfTest { .. } => EventReason::SelfTestRefused,
+            Self::SelfTestFailed { .. } => EventReason::SelfTestFailed,
+            Self::Saturated { .. } | Self::SelfTestSaturated { .. } => EventReason::Saturated,
         }
     }
 

@@ -402,6 +402,7 @@ impl<P: Planner> Run<P> {
                 Action::Solve(request) => self.solve(id, request),
                 Action::Consider(request) => self.consider(id, *request),
                 Action::Report(report) => self.reports.push(report),
+                Action::Begin(_) => {}
                 Action::Settle(settled) => {
                     self.planner.settled(&settled);
                     self.world.meter.settled(*settled);

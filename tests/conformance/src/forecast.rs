@@ -95,7 +95,7 @@ impl Listener {
                         Action::Solve(request) => first = first.or(Some(request.snapshot)),
                         Action::Consider(request) => first = first.or(Some(request.snapshot)),
                         Action::Settle(settled) => self.settled.push(*settled),
-                        Action::Do(_) | Action::Report(_) => {}
+                        Action::Do(_) | Action::Report(_) | Action::Begin(_) => {}
                     }
                 }
                 first

@@ -16,7 +16,7 @@ use plimsoll_api::crd;
 use plimsoll_author::pack;
 use plimsoll_controller::record::Line;
 use plimsoll_controller::replay::{Played, replay};
-use plimsoll_controller::{Controller, Fidelity, Planner, Setup, Telemetry, provider};
+use plimsoll_controller::{Controller, Fidelity, Notices, Planner, Setup, Telemetry, provider};
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::rank;
 use plimsoll_core::snapshot::Settings;
@@ -121,6 +121,7 @@ impl Stage {
             planner: Planner::new(from_cluster(&client, "list-price").await?),
             record: Some(Box::new(recording.clone())),
             keep: Arc::new(|_, _| Err(io::ErrorKind::Unsupported.into())),
+            notices: Notices::channel(&Telemetry::default()).1,
             telemetry: Telemetry::default(),
             pools: watch_channel::Sender::default(),
         };

@@ -4,6 +4,7 @@
 use plimsoll_core::action::{Action, Answer, ObjectKey, Outcome, Purpose};
 use plimsoll_core::disrupt;
 use plimsoll_core::engine::Input;
+use plimsoll_core::event_reason::EventReason;
 use plimsoll_core::ids::Uid;
 use plimsoll_core::model::{
     Budget, BudgetNodes, BudgetReasons, ClaimPhase, DoNotDisrupt, Effect, Object, Pod, PodPhase,
@@ -100,6 +101,73 @@ fn an_owner_is_told_once_of_a_wish_that_means_nothing_and_of_the_time_that_one_l
     assert_eq!(driven.told(), told("batch", reason));
     driven.wait(Span::from_secs(3600));
     assert_eq!(driven.told(), []);
+}
+
+/// Objects and words of all reports since the last look that are of one of these reasons.
+fn said(driven: &mut Driven, reasons: &[EventReason]) -> Vec<(EventReason, String)> {
+    let actions = std::mem::take(&mut driven.actions).into_iter();
+    let said = actions.filter_map(|action| match action {
+        Action::Report(event) => Some((event.reason, event.message)),
+        _ => None,
+    });
+    said.filter(|(reason, _)| reasons.contains(reason))
+        .collect()
+}
+
+#[test]
+fn each_step_of_a_claim_is_told_once_and_those_of_before_are_not() {
+    const STEPS: [EventReason; 3] = [
+        EventReason::Launched,
+        EventReason::Registered,
+        EventReason::Initialized,
+    ];
+    let mut driven = Driven::start(world(resting(), ours()), START);
+    assert_eq!(said(&mut driven, &STEPS), [], "it had come so far before");
+    let claim = |phase| {
+        let next = node("n2").managed("general").of_type("four");
+        let (objects, ..) = cluster().node(next.phase(phase)).parts();
+        Object::Claim(objects.claims[0].clone())
+    };
+    let rounds = [
+        (ClaimPhase::Created, &STEPS[..0]),
+        (ClaimPhase::Launched, &STEPS[..1]),
+        (ClaimPhase::Launched, &STEPS[..0]),
+        (ClaimPhase::Initialized, &STEPS[1..]),
+        (ClaimPhase::Registered, &STEPS[..0]),
+        (ClaimPhase::Initialized, &STEPS[..0]),
+    ];
+    for (version, (phase, told)) in (2..).zip(rounds) {
+        driven.now = driven.now + Span::from_secs(1);
+        driven.hand_in(Input::Applied(claim(phase), Version(version)));
+        let words = |reason: &EventReason| {
+            let words = format!(
+                "Status condition transitioned, Type: {reason}, Status: Unknown -> True, Reason: {reason}"
+            );
+            (*reason, words)
+        };
+        let told: Vec<_> = told.iter().map(words).collect();
+        assert_eq!(said(&mut driven, &STEPS), told, "{phase:?}");
+    }
+}
+
+#[test]
+fn a_pod_is_told_where_it_is_expected() {
+    let fixture = world(resting(), ours())
+        .pod(pod("small").cpu(1000))
+        .pod(pod("large").cpu(3500));
+    let mut driven = Driven::start(fixture, START);
+    driven.plan();
+    let mut told = said(&mut driven, &[EventReason::Nominated]);
+    told.sort();
+    let words: Vec<&str> = told.iter().map(|(_, words)| words.as_str()).collect();
+    assert_eq!(words.len(), 2, "{words:?}");
+    let there = "Pod should schedule on: nodeclaim/n1, node/n1";
+    assert_eq!(words[0], there);
+    let bought = words[1].strip_prefix("Pod should schedule on: nodeclaim/");
+    assert!(
+        bought.is_some_and(|name| name.starts_with("general-")),
+        "{words:?}"
+    );
 }
 
 #[test]

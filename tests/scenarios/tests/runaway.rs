@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_core::action::ObjectKey;
+use plimsoll_core::event_reason::EventReason;
 use plimsoll_core::model::{Ceilings, PackingMode};
 use plimsoll_core::snapshot::RunawayGuards;
 use plimsoll_core::time::Timestamp;
@@ -62,7 +63,9 @@ fn watch<P: Planner>(run: &mut Run<P>, until: Timestamp) -> (usize, Vec<String>)
     }
     run.run_until(until);
     let told = run.take_reports().into_iter();
-    let of_pods = told.filter(|report| matches!(report.object, ObjectKey::Pod(_)));
+    let of_pods = told.filter(|report| {
+        matches!(report.object, ObjectKey::Pod(_)) && report.reason != EventReason::Nominated
+    });
     (most, of_pods.map(|report| report.message).collect())
 }
 

@@ -14,6 +14,7 @@ const LAYERS: &[&[&str]] = &[
     // Values.
     &[
         "bits",
+        "event_reason",
         "fixed_hash",
         "ids",
         "labels",

@@ -11,7 +11,7 @@ use kube::client::ClientBuilder;
 use kube::{Client, Config};
 use plimsoll_controller::lease::Leadership;
 use plimsoll_controller::policies::{self, Pools, Shadows, Shared};
-use plimsoll_controller::{Controller, Fidelity, Limits, Planner, Setup};
+use plimsoll_controller::{Controller, Fidelity, Limits, Notices, Planner, Setup};
 use plimsoll_core::snapshot::Settings;
 use plimsoll_kube::CheckError;
 use plimsoll_policy::{Observer, Policies};
@@ -105,20 +105,23 @@ async fn serve(flags: &Run) -> Result<()> {
     };
     let client = gated(config, leadership.as_ref(), &limits)?;
     let (pools, seen) = watch::channel(Pools::new());
+    let (notices, noticed) = Notices::channel(&telemetry);
     // Ends with this function. The first decision is made with the policies that there are.
     let _following = policies::follow(Shared {
         client: client.clone(),
         namespace,
         engine,
         generations: planner.generations(),
+        changes: planner.changes(),
         shadows,
         pools: seen,
         telemetry: telemetry.clone(),
+        notices: notices.clone(),
     })
     .await
     .map_err(environment)?;
     let controller = Controller::start(Setup {
-        provider: provider.begin(client.clone(), &telemetry).await,
+        provider: provider.begin(client.clone(), &telemetry, notices).await,
         client,
         settings,
         seed: flags.seed,
@@ -127,6 +130,7 @@ async fn serve(flags: &Run) -> Result<()> {
         keep: process::keep(&flags.process),
         telemetry: telemetry.clone(),
         pools,
+        notices: noticed,
     });
     if let Some(name) = name {
         let labels = [("name", name.as_str())];

@@ -11,7 +11,7 @@ use k8s_openapi::api::core::v1::Service;
 use kube::config::{Kubeconfig, NamedContext};
 use kube::{Api, Client};
 use plimsoll_aws::{Clients, ClusterAccess, ConnectError, ErrorClass, NodeSettings};
-use plimsoll_controller::Telemetry;
+use plimsoll_controller::{Notices, Telemetry};
 use plimsoll_controller::provider::{self, AwsSetup, VersionSource};
 use plimsoll_core::snapshot::Settings;
 
@@ -93,6 +93,7 @@ impl Aws {
         self,
         client: Client,
         telemetry: Telemetry,
+        notices: Notices,
     ) -> Arc<dyn provider::Provider> {
         let Self {
             clients,
@@ -113,6 +114,7 @@ impl Aws {
             queue,
             version,
             telemetry,
+            notices,
         })
         .await
     }

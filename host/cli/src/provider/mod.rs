@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use kube::Client;
-use plimsoll_controller::{Telemetry, provider};
+use plimsoll_controller::{Notices, Telemetry, provider};
 use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::provider::ProviderFacts;
 use plimsoll_core::snapshot::Settings;
@@ -71,11 +71,12 @@ impl Prepared {
         self,
         client: Client,
         telemetry: &Telemetry,
+        notices: Notices,
     ) -> Arc<dyn provider::Provider> {
         match self {
             Self::Kwok(kwok) => provider::kwok(client, Arc::new(kwok.types.into()), kwok.faults),
             #[cfg(feature = "aws")]
-            Self::Aws(aws) => aws.begin(client, telemetry.clone()).await,
+            Self::Aws(aws) => aws.begin(client, telemetry.clone(), notices).await,
         }
     }
 }

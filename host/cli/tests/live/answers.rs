@@ -12,6 +12,7 @@ use plimsoll_lab::{Call, Fault, Rule, Verb, apply, until};
 use serde_json::{Value, json};
 
 use super::PATIENCE;
+use super::described::OF_UNREADABLE;
 use super::served::{ALONE, Asked, Served, definitions, is};
 
 /// An empty node is gone after this long: a second of `consolidateAfter`, and the wait for the validation.
@@ -187,6 +188,7 @@ async fn a_claim_that_cannot_be_read_is_told_and_ends_no_machine() {
     let before = claims.get(&claim).await.expect("it is there").data["spec"].clone();
     patch(json!("none")).await;
     let words = served.told("FailedValidation", &claim).await;
+    served.until_described(OF_UNREADABLE).await;
     assert!(words.contains("requirements"), "{words}");
     let metrics = served.get("metrics-port", "/metrics").await;
     let line = "plimsoll_unreadable_objects{kind=\"NodeClaim\"} 1";

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::PATIENCE;
 use super::boundaries::{note, observe_from};
+use super::described::OF_SAVINGS;
 use super::removal::{scale, start, until_running};
 use super::workloads::{budget, deployment};
 
@@ -49,6 +50,7 @@ async fn half_empty_nodes_become_fewer_and_cheaper_under_the_budget_of_their_pod
         Ok((nodes.len() == 2).then_some(nodes))
     });
     let after = fewer.await.expect("fewer");
+    served.until_described(OF_SAVINGS).await;
     until_running(&served, 4, "").await;
     let fewest = note(&ledger, |ledger| ledger.fewest);
     assert!(fewest >= Some(3), "{fewest:?}");

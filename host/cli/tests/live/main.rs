@@ -7,6 +7,8 @@ mod boundaries;
 mod charts;
 mod consolidation;
 mod default_spread;
+mod described;
+mod failing;
 mod fault_plan;
 mod faults;
 mod handover;

@@ -13,6 +13,7 @@ use plimsoll_policy::{WHOLE, digest};
 use serde_json::{Value, json};
 
 use super::PATIENCE;
+use super::described::OF_FAULTS;
 use super::served::{ALONE, Asked, NAME, Served};
 
 /// Entries of a ConfigMap.
@@ -194,7 +195,7 @@ async fn a_policy_serves_once_it_has_passed_and_what_breaks_it_leaves_the_one_th
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_policy_says_wrong_is_told_by_field_and_a_shadow_decides_nothing() {
-    let served = Served::start(Asked::default()).await;
+    let mut served = Served::start(Asked::default()).await;
     served.put_module("price", list_price()).await;
     let wrong = json!({"sha256": "0".repeat(64)});
     let shadow = json!({"mode": "Shadow", "settings": {"colour": "red"}});
@@ -216,8 +217,18 @@ async fn what_a_policy_says_wrong_is_told_by_field_and_a_shadow_decides_nothing(
     let said = served.until_said("shadow", "to look on", shadowing).await;
     assert_eq!(said.node_pools, Vec::<String>::new());
     served.run_pods("web", 1).await;
-    let asked = |said: &PolicyStatus| said.calls > 0;
-    served.until_said("shadow", "to be asked", asked).await;
+    let compared = |said: &PolicyStatus| said.shadow.is_some();
+    let said = served.until_said("shadow", "to be compared", compared).await;
+    let own = said.shadow.expect("a comparison");
+    assert!(said.calls > 0 && own.decisions > 0, "{own:?}");
+    // It is the module of list prices beside list prices.
+    assert_eq!((own.differing, own.agreement_percent), (0, Some(100)));
+    assert_eq!(own.regret_dollars_per_hour, "0.0000");
+    let words = served.told("ShadowCompared", "shadow").await;
+    assert!(words.starts_with("0 of 1 decisions differ"), "{words}");
+    let metrics = served.get("metrics-port", "/metrics").await;
+    let same = "plimsoll_policy_shadow_decisions_total{policy=\"shadow\",hook=\"rank\",outcome=\"same\"} ";
+    assert!(metrics.contains(same), "{metrics}");
     served.end();
 }
 
@@ -321,6 +332,7 @@ async fn a_module_that_keeps_failing_is_set_aside_and_the_next_process_does_not_
     assert_eq!(digests(&said.quarantined), std::slice::from_ref(&bad));
     assert!(said.fuel_p99 > Some(0), "{:?}", said.fuel_p99);
     assert!(said.faults > 0, "{said:?}");
+    served.until_described(OF_FAULTS).await;
     let words = served.told("PolicyFailed", "mine").await;
     assert!(words.contains("trap") || words.contains("panic"), "{words}");
     let words = served.told("Quarantined", "mine").await;

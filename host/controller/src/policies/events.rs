@@ -1,21 +1,16 @@
 //! Events on a Policy: one for each change of what its status says of its module, and one for each way in which that fails.
 
 use plimsoll_api::kinds::{Condition, PolicyStatus};
+use plimsoll_core::event_reason::EventReason;
 use plimsoll_policy::{Fault, Hook};
 
 /// An event to be written on a Policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Said {
-    /// In Pascal case, as the reason of the condition where it tells of one.
-    pub(super) reason: String,
+    /// That of the condition where it tells of one.
+    pub(super) reason: EventReason,
     pub(super) message: String,
-    pub(super) is_warning: bool,
 }
-
-/// Reasons of a policy that does not serve because nobody asked for it, or nobody has looked yet.
-const UNTOLD: [&str; 2] = ["Off", "Pending"];
-/// Reason of an event about a call that failed.
-const FAILED: &str = "PolicyFailed";
 
 /// News in a status against the one before it.
 pub(super) fn of_change(before: Option<&PolicyStatus>, after: &PolicyStatus) -> Vec<Said> {
@@ -24,18 +19,16 @@ pub(super) fn of_change(before: Option<&PolicyStatus>, after: &PolicyStatus) -> 
     if let Some(ready) = condition(after, "Ready") {
         let is_same = was("Ready").is_some_and(|own| is_alike(own, ready));
         if ready.status != "True" {
-            if !is_same && !UNTOLD.contains(&ready.reason.as_str()) {
-                said.push(warning(ready));
-            }
+            said.extend(as_written(ready).filter(|_| !is_same));
         } else if !is_same || before.is_some_and(|status| serves_another(status, after)) {
-            said.push(serves(ready, after));
+            said.extend(serves(ready, after));
         }
     }
     if let Some(conflict) = condition(after, "Conflicting")
         && conflict.status == "True"
         && !was("Conflicting").is_some_and(|own| is_alike(own, conflict))
     {
-        said.push(warning(conflict));
+        said.extend(as_written(conflict));
     }
     said
 }
@@ -43,9 +36,8 @@ pub(super) fn of_change(before: Option<&PolicyStatus>, after: &PolicyStatus) -> 
 /// A module failed in a way that it had not before; what is done instead.
 pub(super) fn of_fault(module: &str, fault: &Fault, instead: &str) -> Said {
     Said {
-        reason: FAILED.to_owned(),
+        reason: EventReason::PolicyFailed,
         message: format!("module {module} failed: {fault}; {instead}"),
-        is_warning: true,
     }
 }
 
@@ -66,9 +58,11 @@ fn condition<'s>(status: &'s PolicyStatus, kind: &str) -> Option<&'s Condition> 
     status.conditions.iter().find(|own| own.kind == kind)
 }
 
+/// `true` if two conditions say the same. One of calls that fail counts them in its message, which is no other news with each call.
 fn is_alike(one: &Condition, other: &Condition) -> bool {
-    let said = |own: &Condition| (own.status.clone(), own.reason.clone(), own.message.clone());
-    said(one) == said(other)
+    let kind = |own: &Condition| (own.status.clone(), own.reason.clone());
+    let counts = one.reason == EventReason::PolicyFailed.as_str();
+    kind(one) == kind(other) && (counts || one.message == other.message)
 }
 
 /// `true` if another module, or the same with other settings, serves.
@@ -80,7 +74,7 @@ fn serves_another(before: &PolicyStatus, after: &PolicyStatus) -> bool {
     serves(before) != serves(after)
 }
 
-fn serves(ready: &Condition, after: &PolicyStatus) -> Said {
+fn serves(ready: &Condition, after: &PolicyStatus) -> Option<Said> {
     let module = after.serving.as_deref().unwrap_or("of this policy");
     let does = if ready.reason == "Shadowing" {
         "is asked in shadow"
@@ -91,19 +85,18 @@ fn serves(ready: &Condition, after: &PolicyStatus) -> Said {
         "" => String::new(),
         more => format!("; {more}"),
     };
-    Said {
-        reason: ready.reason.clone(),
+    Some(Said {
+        reason: EventReason::parse(&ready.reason)?,
         message: format!("module {module} {does}{more}"),
-        is_warning: false,
-    }
+    })
 }
 
-fn warning(condition: &Condition) -> Said {
-    Said {
-        reason: condition.reason.clone(),
+/// A condition in its own words; nothing of a policy that does not serve since that was asked for, or is not known yet.
+fn as_written(condition: &Condition) -> Option<Said> {
+    Some(Said {
+        reason: EventReason::parse(&condition.reason)?,
         message: condition.message.clone(),
-        is_warning: true,
-    }
+    })
 }
 
 #[cfg(test)]
@@ -164,6 +157,17 @@ mod tests {
             told(Some(&refused), &next),
             ["Serving: module b (1) serves"]
         );
+    }
+
+    #[test]
+    fn calls_that_fail_are_told_once_however_many_follow() {
+        let failing = |words| status(("False", "PolicyFailed", words), "a", "");
+        let (three, four) = (failing("failed its last 3"), failing("failed its last 4"));
+        let first = status(SERVES, "a", "");
+        let said = told(Some(&first), &three);
+        assert_eq!(said, ["PolicyFailed: failed its last 3"]);
+        assert!(told(Some(&three), &four).is_empty());
+        assert_eq!(told(Some(&four), &first), ["Serving: module a (1) serves"]);
     }
 
     #[test]

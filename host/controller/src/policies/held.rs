@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use plimsoll_api::Kind;
+use plimsoll_core::event_reason::EventReason;
 use plimsoll_core::ids::PoolName;
 use plimsoll_core::model::{NamedPolicies, NodePool};
 use plimsoll_kube::event::Notice;
@@ -12,9 +13,6 @@ use tokio::time::sleep;
 
 use super::status::Pools;
 use super::{Common, PAUSE};
-
-/// Reason of the event.
-const REASON: &str = "PolicyMissing";
 
 /// A pool, with the annotation and the policy that it names.
 pub(super) type Held = (PoolName, &'static str, Arc<str>);
@@ -27,7 +25,7 @@ pub(super) async fn tell(common: Arc<Common>) {
         let generation = common.given.generations.current();
         let held = held(&pools.borrow_and_update(), &generation);
         for new in held.difference(&told) {
-            common.publish(notice(new));
+            common.given.notices.publish(notice(new));
         }
         told = held;
         tokio::select! {
@@ -65,5 +63,10 @@ pub(super) fn words((_, annotation, policy): &Held) -> String {
 fn notice(held: &Held) -> Notice {
     let (pool, message) = (&held.0, words(held));
     tracing::warn!(pool = pool.as_str(), "{message}");
-    Notice::warning(Kind::NodePool, "", pool.as_str(), REASON, message)
+    Notice::new(
+        Kind::NodePool,
+        ("", pool.as_str()),
+        EventReason::PolicyMissing,
+        message,
+    )
 }

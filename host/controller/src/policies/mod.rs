@@ -6,6 +6,8 @@
 //! by itself.
 
 mod calls;
+mod changes;
+mod compared;
 mod copies;
 mod events;
 mod gates;
@@ -13,6 +15,7 @@ mod health;
 mod held;
 mod memory;
 mod module_maps;
+mod recent;
 mod serving;
 mod shadows;
 mod standing;
@@ -21,20 +24,20 @@ mod task;
 mod wanted;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use kube::Client;
 use plimsoll_api::kinds::Policy;
-use plimsoll_kube::event::Notice;
 use plimsoll_kube::policy::{Listed, PolicyChange, WatchedPolicies, list};
 use plimsoll_policy::{Engine, Generations};
 use tokio::sync::{Mutex, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{interval, sleep, timeout};
 
-use crate::publish::Publishing;
+use crate::publish::Notices;
 use crate::telemetry::Telemetry;
+pub use changes::PolicyChanges;
 use copies::Copies;
 pub use shadows::Shadows;
 pub use standing::{Counts, Standing, standing};
@@ -58,36 +61,30 @@ pub struct Shared {
     pub engine: Engine,
     /// Where they decide.
     pub generations: Arc<Generations>,
+    /// Where changes of those that decide are made known.
+    pub changes: PolicyChanges,
     /// Where they are asked without a say.
     pub shadows: Shadows,
     /// The pools that there are.
     pub pools: watch::Receiver<Pools>,
-    /// Told of the calls of each, and of what is published.
+    /// Told of the calls of each.
     pub telemetry: Telemetry,
+    /// Where events are published.
+    pub notices: Notices,
 }
 
 /// Means that the tasks of all Policies share.
 struct Common {
     given: Shared,
     copies: Copies,
-    publishing: std::sync::Mutex<Publishing>,
 }
 
 impl Common {
     fn new(given: Shared) -> Self {
-        let publishing = Publishing::new(given.client.clone(), given.telemetry.clone());
         Self {
             copies: Copies::new(given.client.clone(), &given.namespace),
-            publishing: std::sync::Mutex::new(publishing),
             given,
         }
-    }
-
-    fn publish(&self, notice: Notice) {
-        let publishing = self.publishing.lock();
-        publishing
-            .unwrap_or_else(PoisonError::into_inner)
-            .publish(notice);
     }
 }
 

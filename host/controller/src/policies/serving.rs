@@ -1,9 +1,12 @@
 //! The module that serves for one Policy: how it begins and ends to, and how it does.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use plimsoll_api::kinds::RememberedModule;
+use plimsoll_core::event_reason::EventReason;
 use plimsoll_core::model::LabelSelector;
+use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_policy::{AnyModule, Binding, Hook, Observer, Shadow, ShadowSettings};
 
 use super::Common;
@@ -33,7 +36,18 @@ pub(super) struct Serving {
     pub(super) holds: bool,
     vetoes: bool,
     /// Why its answers are not followed; `None` where they are.
-    aside: Option<String>,
+    aside: Option<Aside>,
+    /// Watches its calls where it decides.
+    health: Option<Arc<Health>>,
+}
+
+/// A module whose answers are not followed.
+#[derive(Clone, Debug)]
+struct Aside {
+    /// In words that follow its name.
+    why: String,
+    /// It is not asked until then.
+    until: Instant,
 }
 
 impl Serving {
@@ -48,12 +62,32 @@ impl Serving {
             holds: wanted.holds,
             vetoes: module.manifest().vetoes,
             aside: None,
+            health: None,
         }
     }
 
     /// Begin of its digest, and its version.
     pub(super) fn shown(&self) -> String {
         format!("{} ({})", shown(&self.module.digest), self.version)
+    }
+
+    /// The last failure of its calls, in words that follow others.
+    fn last_fault(&self) -> String {
+        let recent = self.health.as_ref().map(|health| health.recent());
+        let fault = recent.as_ref().and_then(|recent| recent.last_fault());
+        fault.map_or_else(String::new, |fault| {
+            let (hook, kind) = (self.hook, fault.outcome);
+            format!("; its last call of hook {hook} failed with {kind}: {fault}")
+        })
+    }
+
+    /// `true` if the last call failed, or if it is set aside no longer and has to answer on trial.
+    fn may_answer_now(&self) -> bool {
+        match (&self.aside, &self.health) {
+            (Some(aside), _) => aside.until <= Instant::now(),
+            (None, Some(health)) => health.recent().failed_last(),
+            (None, None) => false,
+        }
     }
 
     /// The way out where it does not answer.
@@ -70,6 +104,8 @@ impl Serving {
 /// The place of a Policy among those that decide and those in shadow.
 pub(super) struct Place {
     name: Arc<str>,
+    /// When its object was made: of several that select a pool the oldest serves it.
+    created: Option<Timestamp>,
     common: Arc<Common>,
     pub(super) calls: Arc<Calls>,
     pub(super) bulletin: Arc<Bulletin>,
@@ -78,9 +114,15 @@ pub(super) struct Place {
 }
 
 impl Place {
-    pub(super) fn new(name: &Arc<str>, common: &Arc<Common>, memory: Memory) -> Self {
+    pub(super) fn new(
+        name: &Arc<str>,
+        created: Option<Timestamp>,
+        common: &Arc<Common>,
+        memory: Memory,
+    ) -> Self {
         Self {
             name: Arc::clone(name),
+            created,
             common: Arc::clone(common),
             calls: Arc::new(Calls::new(name, common.given.telemetry.clone())),
             bulletin: Arc::default(),
@@ -108,31 +150,35 @@ impl Place {
         }
         let ready = if next.mode == Mode::Active {
             self.publish(&mut next, module);
-            ConditionState::ready("Serving")
+            ConditionState::ready(EventReason::Serving)
         } else {
             match Shadow::begin(module, None, ShadowSettings::default()) {
                 Ok(shadow) => self.common.given.shadows.put(&self.name, shadow),
                 Err(error) => {
                     let words = format!("no thread for it: {error}");
-                    return ConditionState::unready("Saturated", words);
+                    return ConditionState::unready(EventReason::Saturated, words);
                 }
             }
-            ConditionState::ready("Shadowing")
+            ConditionState::ready(EventReason::Shadowing)
         };
         self.serving = Some(next);
         ready
     }
 
     fn publish(&mut self, next: &mut Serving, module: AnyModule) {
-        let health = Health::new(
+        let health = Arc::new(Health::new(
             next.module.clone(),
             Arc::clone(&self.calls),
             Arc::clone(&self.bulletin),
-        );
-        let binding = self.binding(&next.serves, Some(Arc::new(health)));
+        ));
+        next.health = Some(Arc::clone(&health));
+        let binding = self.binding(&next.serves, Some(health));
         let generations = &self.common.given.generations;
         let generation = if self.memory.is_quarantined(&next.module) {
-            next.aside = Some(BEFORE.to_owned());
+            next.aside = Some(Aside {
+                why: BEFORE.to_owned(),
+                until: Instant::now(),
+            });
             let now = Clock::default().now();
             generations.publish_set_aside(&binding, module.into(), now)
         } else {
@@ -143,12 +189,13 @@ impl Place {
         let is_followed = next.aside.is_none();
         let generation = generation.number();
         tracing::info!(policy, generation, sha256, is_followed, "policy serves");
+        self.common.given.changes.changed();
     }
 
     fn binding(&self, serves: &LabelSelector, observer: Option<Arc<dyn Observer>>) -> Binding {
         Binding {
             name: Arc::clone(&self.name),
-            created: None,
+            created: self.created,
             serves: serves.clone(),
             observer,
         }
@@ -163,6 +210,7 @@ impl Place {
         if serving.mode == Mode::Active && serving.serves != wanted.serves {
             serving.serves.clone_from(&wanted.serves);
             self.common.given.generations.select(serving.hook, &binding);
+            self.common.given.changes.changed();
         }
     }
 
@@ -172,6 +220,7 @@ impl Place {
             match serving.mode {
                 Mode::Active => {
                     given.generations.withdraw(serving.hook, &self.name);
+                    given.changes.changed();
                 }
                 Mode::Shadow | Mode::Off => given.shadows.end(&self.name),
             }
@@ -188,26 +237,45 @@ impl Place {
             Happened::SetAside(cause, span) => {
                 self.memory.set_aside(&news.module);
                 if let Some(own) = own {
-                    own.aside = Some(format!("is set aside for {span}, since {cause}"));
+                    let last = own.last_fault();
+                    own.aside = Some(Aside {
+                        why: format!("is set aside for {span}, since {cause}{last}"),
+                        until: Instant::now() + duration(*span),
+                    });
+                    self.common.given.changes.changed();
                 }
             }
             Happened::Returned => match own {
                 Some(own) => {
                     own.aside = None;
                     self.memory.followed(&news.module);
+                    self.common.given.changes.changed();
                 }
                 None => self.memory.forgiven(&news.module),
             },
         }
     }
 
-    /// Why the module that serves is not followed although nothing is wrong with what is asked for; `None` where it is.
-    pub(super) fn quarantine(&self) -> Option<ConditionState> {
+    /// Why the module that serves is not followed, or keeps failing, although nothing is wrong with what is asked for; `None` where it answers.
+    pub(super) fn trouble(&self) -> Option<ConditionState> {
         let serving = self.serving.as_ref()?;
-        let why = serving.aside.as_ref()?;
+        let (reason, why) = match (&serving.aside, &serving.health) {
+            (Some(aside), _) => (EventReason::Quarantined, aside.why.clone()),
+            (None, Some(health)) => {
+                let failing = health.recent().failing(serving.hook.label())?;
+                (EventReason::PolicyFailed, failing)
+            }
+            (None, None) => return None,
+        };
         let (module, instead) = (serving.shown(), serving.instead(&self.memory));
         let words = format!("module {module} {why}; {instead}");
-        Some(ConditionState::unready("Quarantined", words))
+        Some(ConditionState::unready(reason, words))
+    }
+
+    /// `true` if nothing is bought since the module gave no answer, and it may give one now.
+    pub(super) fn awaits_answer(&self) -> bool {
+        let serving = self.serving.as_ref();
+        serving.is_some_and(|own| own.vetoes && own.may_answer_now())
     }
 
     /// A remark on what serves although something else was asked for.
@@ -221,4 +289,8 @@ impl Place {
 /// Begin of a digest, for people.
 pub(super) fn shown(sha256: &str) -> &str {
     sha256.get(..SHOWN).unwrap_or(sha256)
+}
+
+fn duration(span: Span) -> Duration {
+    Duration::from_millis(u64::try_from(span.millis()).unwrap_or(0))
 }

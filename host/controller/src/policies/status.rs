@@ -6,6 +6,7 @@ use std::sync::Arc;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
 use plimsoll_api::kinds::{Condition, Policy, PolicyStatus};
+use plimsoll_core::event_reason::EventReason;
 use plimsoll_core::ids::PoolName;
 use plimsoll_core::model::{LabelSelector, NodePool};
 use plimsoll_policy::{Generation, Hook};
@@ -23,15 +24,20 @@ pub(super) struct ConditionState {
 }
 
 impl ConditionState {
-    pub(super) fn ready(reason: &'static str) -> Self {
+    pub(super) fn ready(reason: EventReason) -> Self {
         Self {
             is_true: true,
-            reason,
+            reason: reason.as_str(),
             message: String::new(),
         }
     }
 
-    pub(super) fn unready(reason: &'static str, message: impl Into<String>) -> Self {
+    pub(super) fn unready(reason: EventReason, message: impl Into<String>) -> Self {
+        Self::untold(reason.as_str(), message)
+    }
+
+    /// One of which no event tells: it was asked for, or is not known yet.
+    pub(super) fn untold(reason: &'static str, message: impl Into<String>) -> Self {
         Self {
             is_true: false,
             reason,
@@ -79,7 +85,7 @@ impl Share {
             count => format!(", and {count} more"),
         };
         Some(format!(
-            "pool {pool} is served by policy {policy}, which served first{more}; name one in an annotation of the pool, or select other pools"
+            "pool {pool} is served by policy {policy}, which is older or of the same second and the first by name{more}; name one in an annotation of the pool, or select other pools"
         ))
     }
 }

@@ -10,14 +10,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_api::kinds::{Policy, PolicyStatus, RememberedModule};
+use plimsoll_core::event_reason::EventReason;
 use plimsoll_core::model::LabelSelector;
+use plimsoll_core::time::Timestamp;
 use plimsoll_kube::event::Notice;
 use plimsoll_kube::module::{ModuleError, Stored};
 use plimsoll_kube::policy::write_status;
-use plimsoll_policy::{Hook, Refusal};
+use plimsoll_policy::{Hook, Refusal, ShadowLog};
 use tokio::sync::{oneshot, watch};
-use tokio::time::sleep;
+use tokio::time::{Instant, interval_at};
 
+use super::compared;
 use super::events::{self, Said};
 use super::gates::{Asked, Judged, judge};
 use super::health::Happened;
@@ -49,6 +52,8 @@ pub(super) struct PolicyTask {
     written: Option<PolicyStatus>,
     /// The status that people were told of last.
     told: Option<PolicyStatus>,
+    /// The counts of its shadow that people were told of last.
+    compared: Option<ShadowLog>,
 }
 
 /// A module that was judged: its hook and mode, whether it holds, where it is and with which settings, and its bytes.
@@ -77,13 +82,14 @@ impl PolicyTask {
             is_restored: false,
             uncopied: None,
             uncopied_because: None,
-            place: Place::new(&name, &common, memory),
+            place: Place::new(&name, created(policy), &common, memory),
             name,
             common,
             judged: None,
-            ready: ConditionState::unready("Pending", "its ConfigMap has not been read yet"),
+            ready: ConditionState::untold("Pending", "its ConfigMap has not been read yet"),
             written: None,
             told: policy.status.clone(),
+            compared: None,
         }
     }
 
@@ -95,6 +101,8 @@ impl PolicyTask {
     ) {
         let mut settled = Some(settled);
         let mut pools = self.common.given.pools.clone();
+        let mut changes = self.common.given.changes.subscribe();
+        let mut pause = interval_at(Instant::now() + PAUSE, PAUSE);
         let mut watched: Option<ModuleMaps> = None;
         let bulletin = Arc::clone(&self.place.bulletin);
         loop {
@@ -106,9 +114,10 @@ impl PolicyTask {
                     self.follow(wanted, &mut watched);
                     self.settle(wanted).await;
                 }
-                Err(fault) => self.ready = ConditionState::unready("InvalidSpec", fault),
+                Err(fault) => self.ready = ConditionState::unready(EventReason::InvalidSpec, fault),
             }
             self.hear(&policy);
+            self.compare(&policy);
             self.need();
             self.copy().await;
             self.tell(&policy, wanted.as_ref().ok()).await;
@@ -126,7 +135,10 @@ impl PolicyTask {
                 () = bulletin.arrived() => {}
                 // Where nobody tells of pools any more the process ends.
                 Ok(()) = pools.changed() => {}
-                () = sleep(PAUSE) => {}
+                Ok(()) = changes.changed() => {}
+                _ = pause.tick() => if self.place.awaits_answer() {
+                    self.common.given.changes.replan();
+                }
             }
         }
         self.place.withdraw();
@@ -173,18 +185,22 @@ impl PolicyTask {
             self.place.withdraw();
             self.unrestored.clone_from(&self.place.memory.good);
             self.judged = None;
-            self.ready = ConditionState::unready("Off", "its mode is Off");
+            self.ready = ConditionState::untold("Off", "its mode is Off");
             return;
         }
         let stored = match &self.content {
             Content::Unknown => return,
             Content::Unreadable(words) => {
                 let words = words.clone();
-                return self.without(wanted, "BytesUnreadable", &words).await;
+                return self
+                    .without(wanted, EventReason::BytesUnreadable, &words)
+                    .await;
             }
             Content::Missing => {
                 let words = format!("configmap {} is not there", wanted.module.configmap);
-                return self.without(wanted, "BytesMissing", &words).await;
+                return self
+                    .without(wanted, EventReason::BytesMissing, &words)
+                    .await;
             }
             Content::Holds(stored) => stored.clone(),
         };
@@ -207,8 +223,8 @@ impl PolicyTask {
             Ok(()) => self.ready.is_true,
             Err(refusal) => {
                 let words = format!("{refusal}; hint: {}", refusal.hint());
-                let (policy, reason) = (&*self.name, refusal.reason());
-                tracing::warn!(policy, reason, "policy refused: {words}");
+                let (policy, reason) = (&*self.name, refusal.event());
+                tracing::warn!(policy, %reason, "policy refused: {words}");
                 self.without(wanted, reason, &words).await;
                 refusal.blames_module()
             }
@@ -238,9 +254,9 @@ impl PolicyTask {
             }
             Judged::Serves => {
                 self.ready = ConditionState::ready(if wanted.mode == Mode::Active {
-                    "Serving"
+                    EventReason::Serving
                 } else {
-                    "Shadowing"
+                    EventReason::Shadowing
                 });
                 self.place.select(wanted);
             }
@@ -249,7 +265,7 @@ impl PolicyTask {
     }
 
     /// The module that is wanted cannot serve, for this reason: the one that serves goes on, or one that served well serves again.
-    async fn without(&mut self, wanted: &Wanted, reason: &'static str, words: &str) {
+    async fn without(&mut self, wanted: &Wanted, reason: EventReason, words: &str) {
         if self.place.serving.is_none() && wanted.mode == Mode::Active {
             self.restore(wanted).await;
         }
@@ -348,14 +364,26 @@ impl PolicyTask {
         }
     }
 
+    /// Makes known how its module, in shadow, compares with what decides.
+    fn compare(&mut self, policy: &Policy) {
+        let given = &self.common.given;
+        let log = given.shadows.log(&self.name);
+        match (&log, &self.place.serving) {
+            (Some(log), Some(serving)) => {
+                let labels = [("policy", &*self.name), ("hook", serving.hook.label())];
+                given.telemetry.compared(&labels, log);
+                for said in compared::news(self.compared.as_ref(), log) {
+                    self.publish(policy, said);
+                }
+            }
+            _ => given.telemetry.forget_shadow(&self.name),
+        }
+        self.compared = log;
+    }
+
     fn publish(&self, policy: &Policy, said: Said) {
-        let Said {
-            reason,
-            message,
-            is_warning,
-        } = said;
-        let notice = Notice::of_policy(policy, &reason, message, is_warning);
-        self.common.publish(notice);
+        let notice = Notice::of_policy(policy, said.reason, said.message);
+        self.common.given.notices.publish(notice);
     }
 
     /// Writes the status where it says something else than the object does, and tells people what has changed.
@@ -387,7 +415,7 @@ impl PolicyTask {
         }
         let because = self.uncopied_because.as_ref();
         let message = because.map(|words| format!("no copy of it can be kept: {words}"));
-        self.place.quarantine().unwrap_or_else(|| ConditionState {
+        self.place.trouble().unwrap_or_else(|| ConditionState {
             message: message.unwrap_or_default(),
             ..self.ready.clone()
         })
@@ -399,7 +427,7 @@ impl PolicyTask {
         let conflicting = ConditionState {
             is_true: conflict.is_some(),
             reason: if conflict.is_some() {
-                "ServedByAnother"
+                EventReason::ServedByAnother.as_str()
             } else {
                 "NoConflict"
             },
@@ -419,11 +447,14 @@ impl PolicyTask {
             served_digest: serving.map(|own| own.module.digest.clone()),
             last_good: memory.good.clone(),
             quarantined: memory.quarantined.clone(),
+            pools: count(share.own.len() as u64),
+            conflicts: count(share.of_others.len() as u64),
             node_pools: share.own,
             calls,
             faults,
             fallbacks: counts.fell_back,
             fuel_p99,
+            shadow: log.as_ref().and_then(compared::status),
             ..PolicyStatus::default()
         };
         let conditions = [("Ready", &self.ready()), ("Conflicting", &conflicting)];
@@ -451,6 +482,12 @@ async fn next(watched: &mut Option<ModuleMaps>) -> Result<Option<Stored>, Module
         },
         None => std::future::pending().await,
     }
+}
+
+/// When the object was made.
+fn created(policy: &Policy) -> Option<Timestamp> {
+    let created = policy.metadata.creation_timestamp.as_ref()?;
+    Some(Timestamp::from_millis(created.0.as_millisecond()))
 }
 
 fn count(number: u64) -> i64 {

@@ -1,13 +1,16 @@
 //! The outcome of one disruption pass: commands to be carried out, and why other nodes stay.
 
+mod begun;
 mod settled;
 
 use std::fmt;
 
+pub use begun::BegunCommand;
 pub use settled::{CommandId, Settled, WATCHED};
 
 use serde::{Deserialize, Serialize};
 
+use crate::event_reason::EventReason;
 use crate::ids::{ClaimName, PoolName};
 use crate::model::DisruptionReason;
 use crate::plan::Plan;
@@ -106,12 +109,19 @@ pub enum HeldAs {
     Unconsolidatable,
 }
 
+impl HeldAs {
+    /// The reason of its event.
+    pub const fn reason(self) -> EventReason {
+        match self {
+            Self::DisruptionBlocked => EventReason::DisruptionBlocked,
+            Self::Unconsolidatable => EventReason::Unconsolidatable,
+        }
+    }
+}
+
 impl fmt::Display for HeldAs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::DisruptionBlocked => "DisruptionBlocked",
-            Self::Unconsolidatable => "Unconsolidatable",
-        })
+        self.reason().fmt(f)
     }
 }
 

@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::event_reason::EventReason;
 use crate::fixed_hash::hash_of;
 use crate::ids::{ClaimName, NodeName, PoolName};
 use crate::model::DisruptionReason;
@@ -87,12 +88,12 @@ impl Settled {
         self.reason.facts().saves && !self.gone.is_empty()
     }
 
-    /// Name of the event on each of its pools.
-    pub fn event(&self) -> &'static str {
+    /// Reason of the event on each of its pools.
+    pub fn event(&self) -> EventReason {
         if self.is_realised() {
-            "SavingRealised"
+            EventReason::SavingRealised
         } else {
-            "SavingPredicted"
+            EventReason::SavingPredicted
         }
     }
 

@@ -4,14 +4,9 @@
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
 use crate::command::{Command, Refused};
+use crate::event_reason::EventReason;
 use crate::ids::ClaimName;
 use crate::time::Timestamp;
-
-const CANDIDATE: &str = "ConsolidationCandidate";
-const REJECTED: &str = "ConsolidationRejected";
-const WAITING_READINESS: &str = "DisruptionWaitingReadiness";
-const TERMINATING: &str = "DisruptionTerminating";
-const BLOCKED: &str = "DisruptionBlocked";
 
 impl Engine {
     /// Commands were found that save money; they are carried out if they still hold after a wait.
@@ -33,7 +28,13 @@ impl Engine {
             };
             let saving = command.list_saving;
             let words = format!("{instead}{nodes}, if it still saves {saving} after 15 s");
-            self.report_members(&command.members, CANDIDATE, &words, now, actions);
+            self.report_members(
+                &command.members,
+                EventReason::ConsolidationCandidate,
+                &words,
+                now,
+                actions,
+            );
         }
     }
 
@@ -53,7 +54,13 @@ impl Engine {
             _ => "its pods or prices have changed and it saves nothing any more",
         };
         let words = format!("stays: {cause}");
-        self.report_members(members, REJECTED, &words, now, actions);
+        self.report_members(
+            members,
+            EventReason::ConsolidationRejected,
+            &words,
+            now,
+            actions,
+        );
     }
 
     /// A replacement has its machine, and its node is not ready yet.
@@ -64,7 +71,12 @@ impl Engine {
     ) {
         let words = "its node must be ready before the nodes that it replaces terminate".to_owned();
         let object = ObjectKey::Claim(replacement.clone());
-        actions.push(report(object, WAITING_READINESS, words, now));
+        actions.push(report(
+            object,
+            EventReason::DisruptionWaitingReadiness,
+            words,
+            now,
+        ));
     }
 
     /// A member of a command is asked to go.
@@ -77,7 +89,13 @@ impl Engine {
     ) {
         let words = format!("terminates: {why}");
         let members = std::slice::from_ref(member);
-        self.report_members(members, TERMINATING, &words, now, actions);
+        self.report_members(
+            members,
+            EventReason::DisruptionTerminating,
+            &words,
+            now,
+            actions,
+        );
     }
 
     /// A member of a command stays, since the command failed.
@@ -90,13 +108,19 @@ impl Engine {
     ) {
         let words = format!("stays: {why}");
         let members = std::slice::from_ref(member);
-        self.report_members(members, BLOCKED, &words, now, actions);
+        self.report_members(
+            members,
+            EventReason::DisruptionBlocked,
+            &words,
+            now,
+            actions,
+        );
     }
 
     fn report_members(
         &self,
         members: &[ClaimName],
-        reason: &str,
+        reason: EventReason,
         words: &str,
         now: Timestamp,
         actions: &mut Vec<Action>,

@@ -17,7 +17,8 @@ use super::runaway::Tally;
 use super::spare::for_spare_alone;
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
-use crate::command::Command;
+use crate::command::{BegunCommand, Command};
+use crate::event_reason::EventReason;
 use crate::ids::{ClaimName, Uid};
 use crate::model::NodeClaim;
 use crate::plan::{PlannedClaim, Target as Place};
@@ -83,6 +84,7 @@ impl Engine {
         if pod_counts.iter().any(back_off) || !self.set_apart(&command, now) {
             return false;
         }
+        let pods = pod_counts.iter().flat_map(|(_, pods)| pods.values()).sum();
         let mut targets = BTreeSet::new();
         let mut awaited = BTreeSet::new();
         let mut account = CommandAccount::open(&command, &self.cluster, now);
@@ -99,7 +101,7 @@ impl Engine {
                     let name = self.ask_for_replacement(planned, row, &pods, &marks, now);
                     let object = ObjectKey::Claim(name.clone());
                     let words = marks.words.clone();
-                    actions.push(report(object, "DisruptionLaunching", words, now));
+                    actions.push(report(object, EventReason::DisruptionLaunching, words, now));
                     targets.insert(PromisedTarget::Claim(name.clone()));
                     account.buys(&name, &planned.options);
                     awaited.insert(name);
@@ -112,6 +114,8 @@ impl Engine {
             self.dirty_claims.insert(member.clone());
         }
         self.counts.begin(&command, &self.cluster);
+        let begun = BegunCommand::of(&command, &awaited, pods, now);
+        actions.push(Action::Begin(Box::new(begun)));
         let kind = CommandKind::of(&command);
         if let Some(past) = command.past {
             let keep = self.settings.churn.reversal_cooldown;

@@ -82,6 +82,7 @@ impl Engine {
             return;
         };
         self.watch_disruption(&claim, now);
+        self.tell_progress(&claim, now, actions);
         let Some(view) = self.view(name, now) else {
             return;
         };

@@ -45,6 +45,7 @@ impl Engine {
         let purposes = ClaimPurpose::of_plan(&solving.snapshot, plan);
         let mut tally = Tally::default();
         let mut held: BTreeMap<usize, String> = BTreeMap::new();
+        let mut bought = BTreeMap::new();
         let mut refused = stale;
         // Spare room comes last where ceilings leave no room for all.
         let spare = for_spare_alone(&solving.snapshot, plan);
@@ -68,7 +69,8 @@ impl Engine {
                             self.note_relaunch(planned, &pods);
                             let (name, _) = self.free_name(&planned.pool, &purposes[row], 0);
                             self.ledger.buys(&name, &planned.options, &pods);
-                            self.ask_for(planned, &pods, name, now);
+                            self.ask_for(planned, &pods, name.clone(), now);
+                            bought.insert(row, name);
                         }
                         CommitVerdict::Held(words) => {
                             held.insert(row, words.clone());
@@ -80,6 +82,7 @@ impl Engine {
             };
             refused |= !done;
         }
+        self.tell_placed((&solving.snapshot, plan), &bought, now, actions);
         self.tell_held(&solving.snapshot, plan, &held, now, actions);
         self.tell_unplaced(&solving.snapshot, plan, now, actions);
         self.tell_buffers(&solving.snapshot, plan, &held, now, actions);

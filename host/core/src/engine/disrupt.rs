@@ -12,9 +12,10 @@ use super::failed::FailedDecisions;
 use super::notes::{DriftFound, Hint, Hints};
 use super::search_pace::{POLL, SearchPace};
 use crate::action::{Action, ConsiderRequest, ObjectKey};
-use crate::command::{Command, Decision, DisruptionQuestion, HeldAs, HeldPool, Refused};
+use crate::command::{Command, Decision, DisruptionQuestion, HeldPool, Refused};
 use crate::disrupt::consolidate;
 use crate::disrupt::drift::{self, Drift};
+use crate::event_reason::EventReason;
 use crate::ids::{ClaimName, PoolName};
 use crate::lifecycle::{DisruptionFacts, DriftFinding};
 use crate::model::{ConsolidationPolicy, NodeClaim, NodePool};
@@ -461,17 +462,17 @@ impl Engine {
             }
             let told = &mut self.disruption.told;
             told.insert(held.claim.clone(), held.words.clone());
-            let reason = held.event.to_string();
+            let reason = held.event.reason();
             for object in self.claim_and_node(&held.claim) {
-                actions.push(super::report(object, &reason, held.words.clone(), now));
+                actions.push(super::report(object, reason, held.words.clone(), now));
             }
         }
         let before = std::mem::take(&mut self.disruption.told_pools);
         for HeldPool { pool, words } in &decision.held_pools {
             if before.get(pool) != Some(words) {
                 let object = ObjectKey::Pool(pool.clone());
-                let reason = HeldAs::DisruptionBlocked.to_string();
-                actions.push(super::report(object, &reason, words.clone(), now));
+                let reason = EventReason::DisruptionBlocked;
+                actions.push(super::report(object, reason, words.clone(), now));
             }
             let told = &mut self.disruption.told_pools;
             told.insert(pool.clone(), words.clone());

@@ -8,13 +8,14 @@ use std::collections::BTreeMap;
 
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
+use crate::event_reason::EventReason;
 use crate::ids::{ClaimName, Uid};
 use crate::model::{DoNotDisrupt, Pod};
 use crate::time::Timestamp;
 
 /// Reason of the last report on each pod's wish.
 #[derive(Clone, Debug, Default)]
-pub(super) struct ToldWishes(BTreeMap<Uid, &'static str>);
+pub(super) struct ToldWishes(BTreeMap<Uid, EventReason>);
 
 impl ToldWishes {
     /// The pod is no more.
@@ -23,7 +24,7 @@ impl ToldWishes {
     }
 
     /// The report that is due on a pod's wish now; `None` where it was told, or there is nothing to tell.
-    fn due(&mut self, pod: &Pod, now: Timestamp) -> Option<(&'static str, String)> {
+    fn due(&mut self, pod: &Pod, now: Timestamp) -> Option<(EventReason, String)> {
         if !pod.is_active() {
             return None;
         }
@@ -31,22 +32,22 @@ impl ToldWishes {
         let (reason, words) = match &pod.do_not_disrupt {
             DoNotDisrupt::No | DoNotDisrupt::Always => return None,
             DoNotDisrupt::Malformed(text) => (
-                INVALID,
+                EventReason::InvalidDoNotDisruptAnnotation,
                 format!(
                     "annotation karpenter.sh/do-not-disrupt is \"{text}\" and is ignored; expected true, or a time such as 30m or 1h30m"
                 ),
             ),
             DoNotDisrupt::For(span) => match pod.protected_until() {
                 Some(until) if now < until => (
-                    UNTIL,
+                    EventReason::DoNotDisruptUntil,
                     format!(
                         "not disrupted before it has run for {span}: for another {}",
                         until.since(now)
                     ),
                 ),
                 // One that had ended before anybody looked is nothing new.
-                Some(_) if told == Some(UNTIL) => (
-                    ELAPSED,
+                Some(_) if told == Some(EventReason::DoNotDisruptUntil) => (
+                    EventReason::DoNotDisruptGracePeriodElapsed,
                     format!("it has run for {span} and may be disrupted from now on"),
                 ),
                 Some(_) | None => return None,
@@ -59,10 +60,6 @@ impl ToldWishes {
         Some((reason, words))
     }
 }
-
-const INVALID: &str = "InvalidDoNotDisruptAnnotation";
-const UNTIL: &str = "DoNotDisruptUntil";
-const ELAPSED: &str = "DoNotDisruptGracePeriodElapsed";
 
 impl Engine {
     /// Tells owners of the pods on a claim's node what becomes of their wishes, and looks again once the first of those ends.

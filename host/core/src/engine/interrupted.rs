@@ -5,14 +5,12 @@ use std::sync::Arc;
 use super::{Engine, report};
 use crate::action::Action;
 use crate::catalogue::{CapacityType, OfferingKey};
+use crate::event_reason::EventReason;
 use crate::ids::ProviderId;
 use crate::labels;
 use crate::lifecycle::Interruption;
 use crate::model::NodeClaim;
 use crate::time::Timestamp;
-
-/// Reason of the event that a claim goes for what the cloud says: the incumbent's.
-const TERMINATING: &str = "TerminatingOnInterruption";
 
 impl Engine {
     /// Takes in the cloud's word on an instance. It may be said again until its claim is seen to go, and is told once.
@@ -62,7 +60,12 @@ impl Engine {
             let words = facts.words.to_owned();
             actions.push(report(object.clone(), facts.event, words, now));
             if interruption.ends_instance() {
-                actions.push(report(object, TERMINATING, goes.clone(), now));
+                actions.push(report(
+                    object,
+                    EventReason::TerminatingOnInterruption,
+                    goes.clone(),
+                    now,
+                ));
             }
         }
     }

@@ -11,6 +11,7 @@ use crate::action::{
     ObjectKey, Outcome, Purpose, Reason, Request,
 };
 use crate::catalogue::OfferingKey;
+use crate::event_reason::EventReason;
 use crate::ids::LaunchToken;
 use crate::lifecycle::{FailedLaunch, Instance};
 use crate::model::NodeClaim;
@@ -139,15 +140,25 @@ impl Engine {
             Reason::InsufficientCapacity { offerings, because } => {
                 let of_stock = || format!("out of stock: {} offerings", offerings.len());
                 let words = because.unwrap_or_else(of_stock);
-                actions.push(report(object, "InsufficientCapacityError", words, now));
+                actions.push(report(
+                    object,
+                    EventReason::InsufficientCapacityError,
+                    words,
+                    now,
+                ));
             }
             Reason::ClassMissing(words) => {
                 self.notes.of(&claim.name).refused = true;
-                actions.push(report(object, "InsufficientCapacityError", words, now));
+                actions.push(report(
+                    object,
+                    EventReason::InsufficientCapacityError,
+                    words,
+                    now,
+                ));
             }
             Reason::ClassNotReady(words) => {
                 self.notes.of(&claim.name).refused = true;
-                actions.push(report(object, "NodeClassNotReady", words, now));
+                actions.push(report(object, EventReason::NodeClassNotReady, words, now));
             }
             Reason::LaunchFailed {
                 reason: because,
@@ -180,11 +191,11 @@ impl Engine {
         };
         self.notes.of(&claim.name).failure = Some(failure);
         let object = ObjectKey::Claim(claim.name.clone());
-        actions.push(report(object, LAUNCH_FAILED, words, now));
+        actions.push(report(object, EventReason::LaunchFailed, words, now));
     }
 }
 
-/// Reason of a launch that failed, where the cloud gives none of its own, and of all events about it.
+/// Reason of a launch that failed, where the cloud gives none of its own.
 const LAUNCH_FAILED: &str = "LaunchFailed";
 
 /// Offerings that a refusal says there are none of.

@@ -39,6 +39,7 @@ mod orphans;
 mod outcome;
 mod overdrawn;
 mod pod_events;
+mod progress;
 mod provision;
 mod queue;
 mod recent;
@@ -67,6 +68,7 @@ pub use together::may_be_nominated;
 use crate::action::{Action, Event, ObjectKey};
 use crate::catalogue::{Catalogues, Market};
 use crate::command::Refused;
+use crate::event_reason::EventReason;
 use crate::ids::{ClaimName, ReservationId};
 use crate::lifecycle::{Instance, Want};
 use crate::model::{ClaimPhase, NodeClaim, Object, Version};
@@ -484,10 +486,10 @@ impl Engine {
     }
 }
 
-fn report(object: ObjectKey, reason: &str, message: String, at: Timestamp) -> Action {
+fn report(object: ObjectKey, reason: EventReason, message: String, at: Timestamp) -> Action {
     Action::Report(Event {
         object,
-        reason: Arc::from(reason),
+        reason,
         message,
         at,
     })

@@ -8,6 +8,7 @@ use crate::action::LaunchedInstance;
 use crate::disrupt::drift::Drift;
 use crate::ids::ClaimName;
 use crate::lifecycle::{DeletionCause, DriftFinding, FailedLaunch, Instance, Interruption};
+use crate::model::ClaimPhase;
 use crate::state::NameIndex;
 use crate::time::Timestamp;
 
@@ -44,6 +45,8 @@ pub(super) struct ClaimNotes {
     pub(super) interrupted: Option<Interruption>,
     /// When people were last told that its node is unhealthy and stays.
     pub(super) told_of_unhealthy: Option<Timestamp>,
+    /// How far people were told that it has come.
+    pub(super) told_phase: Option<ClaimPhase>,
     pub(super) last_pod_event: Option<Timestamp>,
     /// The cause for which it was asked to go, until it is seen to go.
     pub(super) deletes: Option<DeletionCause>,

@@ -6,6 +6,7 @@ use super::{Engine, report};
 use crate::action::{
     Action, ActionId, Answer, LaunchedInstance, ObjectKey, Outcome, Purpose, Reason, Request, Write,
 };
+use crate::event_reason::EventReason;
 use crate::ids::{ClaimName, NodeName};
 use crate::lifecycle::Instance;
 use crate::model::{ConditionStatus, ConditionType, Object};
@@ -134,7 +135,7 @@ impl Engine {
             }
             Reason::Blocked(words) if flight.purpose == Purpose::Evict => {
                 let object = self.drained(flight);
-                actions.push(report(object, "FailedDraining", words, now));
+                actions.push(report(object, EventReason::FailedDraining, words, now));
             }
             // Nobody's fault, and tried again.
             Reason::Throttled(after) => return Ended::Throttled(after),
@@ -171,12 +172,14 @@ impl Engine {
                 let pool = claim.map(|claim| ObjectKey::Pool(claim.pool.clone()));
                 (
                     pool.unwrap_or_else(|| flight.object.clone()),
-                    "FailedCreate",
+                    EventReason::FailedCreate,
                 )
             }
-            Purpose::Evict => (self.drained(flight), "FailedDraining"),
-            Purpose::DeleteClaim | Purpose::DeleteNode => (flight.object.clone(), "FailedDelete"),
-            _ => (flight.object.clone(), "FailedUpdate"),
+            Purpose::Evict => (self.drained(flight), EventReason::FailedDraining),
+            Purpose::DeleteClaim | Purpose::DeleteNode => {
+                (flight.object.clone(), EventReason::FailedDelete)
+            }
+            _ => (flight.object.clone(), EventReason::FailedUpdate),
         };
         actions.push(report(object, reason, words, now));
     }
@@ -206,9 +209,9 @@ impl Engine {
         });
         let reason = disrupted.map_or(FORCEFUL, AsRef::as_ref);
         let (event, words) = match within {
-            None => ("Evicted", format!("Evicted pod: {reason}")),
+            None => (EventReason::Evicted, format!("Evicted pod: {reason}")),
             Some(left) => (
-                "Disrupted",
+                EventReason::Disrupted,
                 format!(
                     "Deleted pod, which has {left} to end, since the drain of its node must be over in time: its disruption budgets and its wish to be left alone are overridden: {reason}"
                 ),

@@ -3,6 +3,7 @@
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey, Purpose};
 use crate::disrupt::budget::declared_for_repair;
+use crate::event_reason::EventReason;
 use crate::lifecycle::{HeldRepair, UnhealthyNode, first_due, most_unhealthy};
 use crate::model::{ClaimPhase, ConditionStatus, Node, NodeClaim};
 use crate::provider::RepairRule;
@@ -110,7 +111,12 @@ impl Engine {
             objects.push(ObjectKey::Pool(claim.pool.clone()));
         }
         for object in objects {
-            actions.push(report(object, "NodeRepairBlocked", words.clone(), now));
+            actions.push(report(
+                object,
+                EventReason::NodeRepairBlocked,
+                words.clone(),
+                now,
+            ));
         }
     }
 }

@@ -15,6 +15,7 @@ use super::commit::CommitVerdict;
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
 use crate::catalogue::{ExpectedResources, Overlaid};
+use crate::event_reason::EventReason;
 use crate::ids::{PoolName, Uid};
 use crate::model::{ClaimPhase, NodeClaim, NodePool};
 use crate::plan::{LaunchOption, Plan, PlannedClaim, Target as Place};
@@ -227,7 +228,12 @@ impl Engine {
             if let Some((words, pod)) = held.get(&row).zip(pod) {
                 if !before.contains_key(&pod.uid) {
                     let object = ObjectKey::Pod(pod.uid.clone());
-                    actions.push(report(object, "FailedScheduling", words.clone(), now));
+                    actions.push(report(
+                        object,
+                        EventReason::FailedScheduling,
+                        words.clone(),
+                        now,
+                    ));
                 }
                 self.runaway.held.insert(pod.uid.clone(), words.clone());
             }

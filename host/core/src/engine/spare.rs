@@ -114,8 +114,8 @@ impl Engine {
             let known = before.remove(&verdict.buffer);
             if known.as_ref() != Some(&words) {
                 let object = ObjectKey::Buffer(verdict.buffer.clone());
-                let reason = verdict.state.to_string();
-                actions.push(super::report(object, &reason, verdict.message, now));
+                let reason = verdict.state.event();
+                actions.push(super::report(object, reason, verdict.message, now));
             }
             self.spare.told.insert(verdict.buffer, words);
         }

@@ -19,6 +19,7 @@ use super::{Engine, report};
 use crate::action::{Action, ObjectKey, Purpose};
 use crate::catalogue::{Catalogue, Overlaid};
 use crate::disrupt::drift;
+use crate::event_reason::EventReason;
 use crate::ids::{ClaimName, PoolName};
 use crate::lifecycle::{DeletionCause, Instance};
 use crate::model::{NodeClaim, NodePool};
@@ -193,7 +194,7 @@ impl Engine {
         let told = &mut self.static_pools.told;
         if told.insert(pool.name.clone(), words.clone()).as_ref() != Some(&words) {
             let object = ObjectKey::Pool(pool.name.clone());
-            actions.push(report(object, "ReplicasNotReached", words, now));
+            actions.push(report(object, EventReason::ReplicasNotReached, words, now));
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
+use crate::event_reason::EventReason;
 use crate::fixed_hash::hash_of;
 use crate::ids::Uid;
 use crate::plan::{Note, Plan, Refusal};
@@ -50,7 +51,7 @@ impl Engine {
             if told.is_none() {
                 left -= 1;
                 let object = ObjectKey::Pod(pod.uid.clone());
-                actions.push(report(object, "FailedScheduling", words, now));
+                actions.push(report(object, EventReason::FailedScheduling, words, now));
             }
             let entry = told.unwrap_or((said, now));
             self.told_pods.pods.insert(pod.uid.clone(), entry);

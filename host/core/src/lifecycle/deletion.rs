@@ -33,7 +33,19 @@ pub enum DeletionCause {
 }
 
 impl DeletionCause {
-    /// The words after "goes:" in events.
+    /// `true` if another event tells of it on the claim: that it is disrupted, what the cloud says, or why it got no instance.
+    pub const fn is_told(self) -> bool {
+        matches!(
+            self,
+            Self::Interrupted(_)
+                | Self::ClassUnusable
+                | Self::Unhealthy
+                | Self::Command(_)
+                | Self::OutOfStock
+        )
+    }
+
+    /// The cause in words, as events have it.
     pub const fn because(self) -> &'static str {
         match self {
             Self::NodeDeleted => "its node was asked to go",

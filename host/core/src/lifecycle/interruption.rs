@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ClaimView, DeletionCause, Step};
 use crate::action::{ClaimChange, Purpose};
+use crate::event_reason::EventReason;
 use crate::model::ClaimPhase;
 use crate::time::Timestamp;
 
@@ -36,7 +37,7 @@ pub struct InterruptionFacts {
     /// The incumbent's name of it in metrics.
     pub label: &'static str,
     /// The incumbent's reason of events about it.
-    pub event: &'static str,
+    pub event: EventReason,
     /// The words of events.
     pub words: &'static str,
 }
@@ -57,47 +58,47 @@ impl Interruption {
         let (label, event, words) = match self {
             Self::SpotReclaimed => (
                 "spot_interrupted",
-                "SpotInterrupted",
+                EventReason::SpotInterrupted,
                 "the cloud takes its spot instance back",
             ),
             Self::ReservationReclaimed => (
                 "capacity_reservation_interrupted",
-                "CapacityReservationInstanceInterrupted",
+                EventReason::CapacityReservationInstanceInterrupted,
                 "the cloud takes its instance back, which is of a reservation that may be interrupted",
             ),
             Self::ScheduledChange => (
                 "scheduled_change",
-                "InstanceUnhealthy",
+                EventReason::InstanceUnhealthy,
                 "the cloud has planned work on the machine of its instance",
             ),
             Self::Stopping => (
                 "instance_stopped",
-                "InstanceStopping",
+                EventReason::InstanceStopping,
                 "its instance is being stopped",
             ),
             Self::Terminating => (
                 "instance_terminated",
-                "InstanceTerminating",
+                EventReason::InstanceTerminating,
                 "its instance is being ended",
             ),
             Self::InstanceImpaired => (
                 "instance_status",
-                "InstanceUnhealthy",
+                EventReason::InstanceUnhealthy,
                 "checks of its instance fail",
             ),
             Self::SystemImpaired => (
                 "system_status",
-                "InstanceUnhealthy",
+                EventReason::InstanceUnhealthy,
                 "checks of the machine of its instance fail",
             ),
             Self::ScheduledEvent => (
                 "event_status",
-                "InstanceUnhealthy",
+                EventReason::InstanceUnhealthy,
                 "the cloud has scheduled work on its instance",
             ),
             Self::RebalanceRecommended => (
                 "rebalance_recommendation",
-                "SpotRebalanceRecommendation",
+                EventReason::SpotRebalanceRecommendation,
                 "its spot instance is more likely than others to be taken back; it stays",
             ),
         };

@@ -13,6 +13,7 @@ use crate::action::{ClaimChange, LaunchBatch, Purpose};
 use crate::catalogue::{
     Catalogue, LAUNCH_ORDER_ANNOTATION, LAUNCH_ORDER_BY_ANNOTATION, Market, OrderedBy, launch_order,
 };
+use crate::event_reason::EventReason;
 use crate::model::{ClaimPhase, NodeClaim};
 use crate::plan::{LaunchOption, launch_order_text, of_one_launch, option, sold};
 
@@ -41,7 +42,7 @@ pub(super) fn launch(view: &ClaimView<'_>, step: &mut Step) {
     let options = options(claim, view.market);
     if options.is_empty() {
         let words = format!("claim {}: none of its offerings can be had now", claim.name);
-        let reason = "InsufficientCapacityError";
+        let reason = EventReason::InsufficientCapacityError;
         step.report(view.key(), Purpose::DeleteClaim, reason, words);
         step.delete_claim(view, DeletionCause::OutOfStock);
         return;

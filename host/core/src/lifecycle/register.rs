@@ -10,6 +10,7 @@ use super::standing::standing;
 use super::view::is_marked;
 use super::{ClaimView, Step, UNREGISTERED_TAINT};
 use crate::action::{ClaimChange, Finalizer, NodeChange, Purpose};
+use crate::event_reason::EventReason;
 use crate::labels;
 use crate::model::{ClaimPhase, ConditionStatus, ConditionType, Node, NodeClaim, Taint};
 use crate::time::{Span, Timestamp};
@@ -54,7 +55,7 @@ pub(super) fn register(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
             "node {} has come without the taint {UNREGISTERED_TAINT}: pods may have been bound to it before it was ready for them",
             node.name
         );
-        let reason = "UnregisteredTaintMissing";
+        let reason = EventReason::UnregisteredTaintMissing;
         step.report(view.key(), Purpose::Register, reason, words);
     }
     let change = joined(claim, node);

@@ -8,6 +8,7 @@ use std::fmt;
 
 use super::{ClaimView, Step};
 use crate::action::{ClaimChange, Purpose};
+use crate::event_reason::EventReason;
 use crate::ids::NodeName;
 use crate::model::{BudgetReason, Node};
 use crate::provider::RepairRule;
@@ -87,6 +88,11 @@ pub(super) fn check(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) -> bo
     };
     step.change_claim(view, Purpose::MarkDeadline, change);
     let words = format!("{}: it is replaced", unhealthy.words);
-    step.report(view.key(), Purpose::MarkDeadline, "Unhealthy", words);
+    step.report(
+        view.key(),
+        Purpose::MarkDeadline,
+        EventReason::Unhealthy,
+        words,
+    );
     true
 }

@@ -7,6 +7,7 @@ use super::initialize::lack;
 use super::view::is_marked;
 use super::{ClaimView, FailedLaunch, Step, consistency, terminate};
 use crate::action::{ClaimChange, ObjectKey, Purpose};
+use crate::event_reason::EventReason;
 use crate::labels;
 use crate::model::{ClaimPhase, ConditionStatus, ConditionType, DesiredCondition, Node, NodeClaim};
 use crate::time::Timestamp;
@@ -153,18 +154,18 @@ fn report(view: &ClaimView<'_>, said: &DesiredCondition, now: Timestamp, step: &
         (ConditionType::Drained, ConditionStatus::Unknown) => {
             let words = terminate::protected_pods(view, now);
             if let Some((node, words)) = node.zip(words) {
-                step.report(node, with, "FailedDraining", words);
+                step.report(node, with, EventReason::FailedDraining, words);
             }
         }
         (ConditionType::ConsistentStateFound, ConditionStatus::False) => {
             for issue in consistency::issues(view) {
-                step.report(view.key(), with, "FailedConsistencyCheck", issue);
+                step.report(view.key(), with, EventReason::FailedConsistencyCheck, issue);
             }
         }
         (ConditionType::VolumesDetached, ConditionStatus::Unknown) => {
             let words = terminate::awaited_volumes(view, now);
             if let Some((node, words)) = node.zip(words) {
-                step.report(node, with, "AwaitingVolumeDetachment", words);
+                step.report(node, with, EventReason::AwaitingVolumeDetachment, words);
             }
         }
         _ => {}

@@ -6,6 +6,7 @@
 use super::detach::Detachment;
 use super::drain;
 use crate::action::{ClaimChange, CloudCall, ObjectKey, Purpose};
+use crate::event_reason::EventReason;
 use crate::ids::ProviderId;
 use crate::labels;
 use crate::lifecycle::{ClaimView, Instance, LaunchWish, Step};
@@ -64,7 +65,7 @@ fn set_deadline(view: &ClaimView<'_>, step: &mut Step) {
         .node
         .map(|(node, _)| ObjectKey::Node(node.name.clone()));
     for object in node.into_iter().chain([view.key()]) {
-        let reason = "TerminationGracePeriodExpiring";
+        let reason = EventReason::TerminationGracePeriodExpiring;
         step.report(object, Purpose::MarkDeadline, reason, words.clone());
     }
 }

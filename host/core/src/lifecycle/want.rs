@@ -6,6 +6,7 @@ use super::{ClaimView, DeletionCause};
 use crate::action::{
     ClaimChange, CloudCall, Finalizer, NodeChange, ObjectKey, Purpose, Request, Write,
 };
+use crate::event_reason::EventReason;
 use crate::ids::{ClaimName, LaunchToken, Uid};
 use crate::labels::{self, Labels};
 use crate::model::{Node, NodeClaim, Taint, Version};
@@ -59,7 +60,7 @@ pub struct StepReport {
     /// Purpose of the order.
     pub with: Purpose,
     /// Reason, as events name it.
-    pub reason: &'static str,
+    pub reason: EventReason,
     /// In words.
     pub words: String,
 }
@@ -80,13 +81,7 @@ impl Step {
     }
 
     /// Tells of an object when the order of a purpose is given.
-    pub fn report(
-        &mut self,
-        object: ObjectKey,
-        with: Purpose,
-        reason: &'static str,
-        words: String,
-    ) {
+    pub fn report(&mut self, object: ObjectKey, with: Purpose, reason: EventReason, words: String) {
         self.reports.push(StepReport {
             object,
             with,
@@ -154,8 +149,11 @@ impl Step {
         let write = Write::DeleteClaim(name.clone());
         let request = Request::Write(write);
         self.want_of_claim(view.claim, Purpose::DeleteClaim, None, request);
-        let words = format!("claim {name} terminates: {}", cause.because());
-        self.report(view.key(), Purpose::DeleteClaim, "Deleting", words);
+        if !cause.is_told() {
+            let words = format!("claim {name} terminates: {}", cause.because());
+            let reason = EventReason::Deleting;
+            self.report(view.key(), Purpose::DeleteClaim, reason, words);
+        }
         self.deletes = Some(cause);
     }
 

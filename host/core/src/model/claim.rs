@@ -107,7 +107,7 @@ pub struct NodeClaim {
 
 impl ClaimPhase {
     /// Phases after the first, each with the condition that says it.
-    pub(super) const STEPS: [(Self, ConditionType); 3] = [
+    pub(crate) const STEPS: [(Self, ConditionType); 3] = [
         (Self::Launched, ConditionType::Launched),
         (Self::Registered, ConditionType::Registered),
         (Self::Initialized, ConditionType::Initialized),

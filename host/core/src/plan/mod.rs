@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::{
     CapacityType, InstanceType, LAUNCH_ORDER_ANNOTATION, LAUNCH_ORDER_BY_ANNOTATION, OfferingKey,
 };
+use crate::event_reason::EventReason;
 use crate::ids::{ClaimName, ObjectName, PoolName, ReservationId, TypeName, Uid};
 use crate::labels::Labels;
 use crate::model::{ClassRef, Conditions, NodeClaim, Taint, Unread, UnusedNodes};
@@ -380,10 +381,10 @@ impl fmt::Display for Note {
 
 impl NoteKind {
     /// The reason of its Event.
-    pub const fn reason(self) -> &'static str {
+    pub const fn reason(self) -> EventReason {
         match self {
-            Self::Remark => "SchedulingNote",
-            Self::NoCompatibleInstanceTypes => "NoCompatibleInstanceTypes",
+            Self::Remark => EventReason::SchedulingNote,
+            Self::NoCompatibleInstanceTypes => EventReason::NoCompatibleInstanceTypes,
         }
     }
 }

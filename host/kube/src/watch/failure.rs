@@ -4,6 +4,7 @@ use std::fmt;
 
 use kube::Error;
 use plimsoll_api::Kind;
+use plimsoll_core::event_reason::EventReason;
 
 /// Why a kind is not seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,15 +45,15 @@ impl Failure {
 
     /// `true` if it lasts until somebody changes rights or definitions.
     pub fn needs_people(&self) -> bool {
-        !matches!(self.cause, Cause::Interrupted(_))
+        self.reason().is_some()
     }
 
-    /// The reason of an event about it.
-    pub fn reason(&self) -> &'static str {
+    /// The reason of an event about it; `None` for what passes by itself.
+    pub fn reason(&self) -> Option<EventReason> {
         match self.cause {
-            Cause::Forbidden => "Forbidden",
-            Cause::NotServed => "NotFound",
-            Cause::Interrupted(_) => "WatchInterrupted",
+            Cause::Forbidden => Some(EventReason::Forbidden),
+            Cause::NotServed => Some(EventReason::NotFound),
+            Cause::Interrupted(_) => None,
         }
     }
 }

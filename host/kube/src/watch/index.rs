@@ -75,15 +75,31 @@ pub struct Unreadable {
     pub is_known: bool,
 }
 
+/// An object among those of its name that there are one after the other, as it was seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// Its uid.
+    pub uid: Uid,
+    /// The version that was seen.
+    pub version: Version,
+}
+
 #[derive(Debug, Default)]
 struct Listing {
-    known: BTreeMap<Key, (Object, Version)>,
-    /// Objects that cannot be read as they are now, wholly or in part, by the version of that.
-    unreadable: BTreeMap<Key, Version>,
+    known: BTreeMap<Key, (Object, Seen)>,
+    /// Objects that cannot be read as they are now, wholly or in part.
+    unreadable: BTreeMap<Key, Seen>,
     /// All that happened up to this version has been told.
     reached: Version,
     /// Names of a list that is under way.
     listed: Option<BTreeSet<Key>>,
+}
+
+impl Listing {
+    fn seen(&self, key: &Key) -> Option<&Seen> {
+        let known = || self.known.get(key).map(|(_, seen)| seen);
+        self.unreadable.get(key).or_else(known)
+    }
 }
 
 impl Index {
@@ -161,6 +177,11 @@ impl Index {
         keys.map(|(_, name)| name.as_str())
     }
 
+    /// An object as it was seen last, whether it could be read or not; `None` where there is none of this namespace and name.
+    pub fn seen(&self, kind: Kind, key: &Key) -> Option<&Seen> {
+        self.listings.get(&kind)?.seen(key)
+    }
+
     /// Number of a kind's objects of which nothing is known, since they cannot be read.
     pub fn unknown(&self, kind: Kind) -> usize {
         let Some(listing) = self.listings.get(&kind) else {
@@ -219,14 +240,11 @@ impl Index {
         let Some(objects) = &read.objects else {
             return true;
         };
-        let seen = |key: &Key| {
-            let unreadable = listing.unreadable.get(key);
-            unreadable.or_else(|| listing.known.get(key).map(|(_, version)| version))
-        };
-        let lacks = |(key, version): (&Key, &Version)| seen(key).is_none_or(|seen| seen < version);
+        let seen = |key: &Key| listing.seen(key).map(|seen| seen.version);
+        let lacks = |(key, version): (&Key, &Version)| seen(key).is_none_or(|seen| seen < *version);
         // What is here and was not there is gone, unless it was made after the read.
         let gone = |key: &Key| {
-            !objects.contains_key(key) && seen(key).is_some_and(|seen| *seen <= read.version)
+            !objects.contains_key(key) && seen(key).is_some_and(|seen| seen <= read.version)
         };
         let mut known = listing.known.keys().chain(listing.unreadable.keys());
         objects.iter().any(lacks) || known.any(gone)
@@ -267,8 +285,11 @@ impl Index {
                 continue;
             };
             let known = self.listing(kind).known.get(&key);
-            if known.is_some_and(|(known, _)| *known != object) {
-                self.keep(kind, key, version, object, inputs);
+            if let Some((known, seen)) = known
+                && *known != object
+            {
+                let uid = seen.uid.clone();
+                self.keep(kind, key, Seen { uid, version }, object, inputs);
             }
         }
     }
@@ -289,7 +310,7 @@ impl Index {
             .known
             .iter()
             .filter(|(key, _)| !listed.contains(*key))
-            .map(|(key, (_, version))| (key.clone(), *version))
+            .map(|(key, (_, seen))| (key.clone(), seen.version))
             .collect();
         listing.unreadable.retain(|key, _| listed.contains(key));
         for (key, version) in gone {
@@ -300,6 +321,8 @@ impl Index {
 
     fn apply(&mut self, kind: Kind, written: DynamicObject, inputs: &mut Vec<Input>) {
         let (key, version) = (key(&written), version(&written));
+        let uid = Uid::from(written.metadata.uid.as_deref().unwrap_or_default());
+        let seen = Seen { uid, version };
         let deleting = deleting(&written);
         let mut value = to_value(written);
         self.templates.complete(kind, &key, version, &mut value);
@@ -312,7 +335,7 @@ impl Index {
                 let known = self.listing(kind).known.get(&key);
                 let known = known.and_then(|(known, _)| known.as_known(&error, deleting));
                 let Some(known) = known else {
-                    return self.pass_over(kind, key, version, &error);
+                    return self.pass_over(kind, key, seen, &error);
                 };
                 known
             }
@@ -325,28 +348,22 @@ impl Index {
         }
         let problem = object.unread().and_then(|unread| unread.problem.as_ref());
         match problem.map(ToString::to_string) {
-            Some(problem) => self.tell(kind, key.clone(), version, problem, true),
+            Some(problem) => self.tell(kind, key.clone(), seen.clone(), problem, true),
             None => {
                 self.listing(kind).unreadable.remove(&key);
             }
         }
-        self.keep(kind, key, version, object, inputs);
+        self.keep(kind, key, seen, object, inputs);
     }
 
     /// Takes in an object that could be read.
-    fn keep(
-        &mut self,
-        kind: Kind,
-        key: Key,
-        version: Version,
-        object: Object,
-        inputs: &mut Vec<Input>,
-    ) {
+    fn keep(&mut self, kind: Kind, key: Key, seen: Seen, object: Object, inputs: &mut Vec<Input>) {
         if let Object::Defaults(defaults) = &object {
             self.templates.apply_defaults(kind, &key, defaults);
         }
+        let version = seen.version;
         let listing = self.listing(kind);
-        let before = listing.known.insert(key, (object.clone(), version));
+        let before = listing.known.insert(key, (object.clone(), seen));
         match object {
             Object::Defaults(_) => {}
             Object::Part(part) => {
@@ -378,15 +395,16 @@ impl Index {
             .extend(self.daemons.follow_pod(before, after));
     }
 
-    fn pass_over(&mut self, kind: Kind, key: Key, version: Version, error: &ReadError) {
+    fn pass_over(&mut self, kind: Kind, key: Key, seen: Seen, error: &ReadError) {
         let is_known = self.listing(kind).known.contains_key(&key);
-        self.tell(kind, key, version, error.field.to_string(), is_known);
+        self.tell(kind, key, seen, error.field.to_string(), is_known);
     }
 
     /// Tells once of each version that cannot be read.
-    fn tell(&mut self, kind: Kind, key: Key, version: Version, problem: String, is_known: bool) {
-        let before = self.listing(kind).unreadable.insert(key.clone(), version);
-        if before != Some(version) {
+    fn tell(&mut self, kind: Kind, key: Key, seen: Seen, problem: String, is_known: bool) {
+        let unreadable = &mut self.listing(kind).unreadable;
+        let before = unreadable.insert(key.clone(), seen.clone());
+        if before != Some(seen) {
             self.told.push(Unreadable {
                 kind,
                 key,

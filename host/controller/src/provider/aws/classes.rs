@@ -21,6 +21,7 @@ use super::market::Follower;
 use super::reconciler::Reconciler;
 use super::version::Version;
 use crate::clock::Clock;
+use crate::publish::Notices;
 
 /// The first list of classes is waited for so long, and then the first look at all of them; what is not known then is not sold until it is.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -46,14 +47,14 @@ pub(super) struct Classes {
 
 impl Classes {
     pub(super) fn new(
-        client: Client,
+        (client, notices): (Client, Notices),
         ec2: Arc<Ec2>,
         (nodes, is_isolated): (NodeSettings, bool),
         market: Follower,
         version: Version,
     ) -> Self {
         let watched = WatchedClasses::start(&client);
-        let reconciler = Reconciler::new(client, Arc::clone(&ec2), nodes, is_isolated);
+        let reconciler = Reconciler::new((client, notices), Arc::clone(&ec2), nodes, is_isolated);
         let nothing_told = Market::of_tables(ec2.clients().region());
         Self {
             watched,

@@ -7,23 +7,23 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use kube::Client;
 use plimsoll_api::Kind;
 use plimsoll_aws::{CallError, Ec2, EndedEarly};
 use plimsoll_core::engine::Input;
+use plimsoll_core::event_reason::EventReason;
 use plimsoll_core::ids::ProviderId;
 use plimsoll_core::lifecycle::Interruption;
-use plimsoll_kube::event::{Notice, Publisher};
+use plimsoll_kube::event::Notice;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};
+
+use crate::publish::Notices;
 
 /// From one look at instances that have not joined to the next; most join within one.
 const EVERY: Duration = Duration::from_mins(1);
 /// The longest that a word waits for the reason.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Reason of the event on the claim.
-const REASON: &str = "InstanceEndedEarly";
 
 /// Words that are looked at together.
 const TOGETHER: usize = 100;
@@ -43,13 +43,13 @@ pub(super) struct Ended {
 impl Ended {
     pub(super) fn new(
         ec2: Arc<Ec2>,
-        client: Client,
+        notices: Notices,
         heard: Receiver<Input>,
         say: Sender<Input>,
     ) -> Self {
         let teller = Teller {
             ec2: Arc::clone(&ec2),
-            publisher: Publisher::new(client),
+            notices,
             told: Mutex::default(),
         };
         Self {
@@ -138,7 +138,7 @@ async fn send_all(say: &Sender<Input>, words: Vec<Input>) {
 /// Somebody who asks EC2 why instances have ended, and tells people.
 struct Teller {
     ec2: Arc<Ec2>,
-    publisher: Publisher,
+    notices: Notices,
     /// The failure that was told last: the same is told once.
     told: Mutex<Option<CallError>>,
 }
@@ -162,7 +162,7 @@ impl Teller {
         };
         self.replace_told(None);
         for own in &ended {
-            self.tell(own).await;
+            self.tell(own);
         }
         ended
     }
@@ -173,7 +173,7 @@ impl Teller {
         std::mem::replace(&mut told, error)
     }
 
-    async fn tell(&self, own: &EndedEarly) {
+    fn tell(&self, own: &EndedEarly) {
         let (claim, instance) = (own.claim.as_str(), own.instance.as_str());
         tracing::error!(
             NodeClaim = claim,
@@ -182,9 +182,8 @@ impl Teller {
             "instance has ended before it joined"
         );
         let words = format!("its instance has ended before it joined: {}", own.sentence);
-        let notice = Notice::warning(Kind::NodeClaim, "", claim, REASON, words);
-        if let Err(error) = self.publisher.publish(&notice).await {
-            tracing::warn!(%error, reason = REASON, "event not published");
-        }
+        let reason = EventReason::InstanceEndedEarly;
+        let notice = Notice::new(Kind::NodeClaim, ("", claim), reason, words);
+        self.notices.publish(notice);
     }
 }

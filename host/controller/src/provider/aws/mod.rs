@@ -30,8 +30,8 @@ use self::interruption::Interruptions;
 use self::market::Follower;
 use self::version::Version;
 use super::{Calling, Provider, Telling};
-use crate::Telemetry;
 use crate::metrics::families::{LAUNCH_FAILURES, TERMINATION_FAILURES};
+use crate::{Notices, Telemetry};
 
 pub use self::version::VersionSource;
 
@@ -59,6 +59,8 @@ pub struct AwsSetup {
     pub queue: Option<String>,
     /// Numbers about what it does.
     pub telemetry: Telemetry,
+    /// Where events are published.
+    pub notices: Notices,
 }
 
 struct AwsProvider {
@@ -85,11 +87,12 @@ pub async fn aws(setup: AwsSetup) -> Arc<dyn Provider> {
     let client = setup.client.clone();
     let version = Version::new(setup.version, client.clone());
     let settings = (setup.nodes, setup.is_isolated);
-    let mut classes = Classes::new(setup.client, Arc::clone(&ec2), settings, market, version);
+    let at = (setup.client, setup.notices.clone());
+    let mut classes = Classes::new(at, Arc::clone(&ec2), settings, market, version);
     classes.first().await;
     let catalogues = classes.catalogues();
     let mut tasks = JoinSet::new();
-    let ended = Ended::new(Arc::clone(&ec2), client.clone(), heard, tell);
+    let ended = Ended::new(Arc::clone(&ec2), setup.notices, heard, tell);
     tasks.spawn(ended.follow());
     tasks.spawn(classes.follow(say.clone()));
     if let Some(name) = setup.queue {

@@ -12,27 +12,27 @@ use plimsoll_aws::{
     CallError, HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION, Market, NodeSettings,
     Reconciled, Refusal, ServedClass,
 };
+use plimsoll_core::event_reason::EventReason;
 use plimsoll_core::model::ConditionType;
 use plimsoll_core::time::Timestamp;
 use plimsoll_core::words::shortened;
-use plimsoll_kube::event::{Notice, Publisher};
+use plimsoll_kube::event::Notice;
 use plimsoll_kube::node_class;
 
 use super::class_calls::ClassCalls;
 use super::looks::{Ended, Found, Look};
+use crate::publish::Notices;
 
 /// After something that failed at the API server.
 const AGAIN: Duration = Duration::from_secs(2);
 /// Reason of a class whose specification cannot be read, where nothing else is wrong with it.
 const UNREADABLE: &str = "InvalidConfiguration";
-/// Reason of the event that a class waits for claims: the incumbent's.
-const WAITING: &str = "WaitingOnNodeClaimTermination";
 /// A class that goes while claims name it is looked at again after so long.
 const WAITS: Duration = Duration::from_secs(5);
 
 /// Whoever looks at classes, by these calls to AWS.
 pub(super) struct Reconciler<C> {
-    publisher: Publisher,
+    notices: Notices,
     client: Client,
     calls: Arc<C>,
     nodes: NodeSettings,
@@ -108,8 +108,9 @@ impl<C: ClassCalls> Look for Reconciler<C> {
             let words = waits_for(&claims.collect::<Vec<_>>());
             tracing::debug!(class = name, "EC2NodeClass {words}");
             if last.told.as_ref() != Some(&words) {
-                self.publish(Notice::of_class(&class, WAITING, words.clone()))
-                    .await;
+                let reason = EventReason::WaitingOnNodeClaimTermination;
+                let notice = Notice::of_class(&class, reason, words.clone());
+                self.notices.publish(notice);
             }
             let found = Some(Found {
                 told: Some(words),
@@ -133,13 +134,13 @@ impl<C: ClassCalls> Look for Reconciler<C> {
 
 impl<C: ClassCalls> Reconciler<C> {
     pub(super) fn new(
-        client: Client,
+        (client, notices): (Client, Notices),
         calls: Arc<C>,
         nodes: NodeSettings,
         is_isolated: bool,
     ) -> Self {
         Self {
-            publisher: Publisher::new(client.clone()),
+            notices,
             client,
             calls,
             nodes,
@@ -225,13 +226,6 @@ impl<C: ClassCalls> Reconciler<C> {
             node_class::annotate_claim(&self.client, &claim.name, hashes).await?;
         }
         Ok(())
-    }
-
-    /// Tells people; an event that cannot be written is in the log.
-    async fn publish(&self, notice: Notice) {
-        if let Err(error) = self.publisher.publish(&notice).await {
-            tracing::warn!(%error, reason = notice.reason, "event not published");
-        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::super::{Engine, report};
 use super::validation;
 use crate::action::{Action, ObjectKey, StatusChange};
+use crate::event_reason::EventReason;
 use crate::ids::PoolName;
 use crate::labels::Labels;
 use crate::model::{
@@ -98,7 +99,7 @@ impl Engine {
             "spec.disruption.budgets[{at}].reasons is an empty list: the budget limits nothing; leave the field out to limit every reason"
         );
         let object = ObjectKey::Pool(name.clone());
-        actions.push(report(object, "EmptyBudgetReasons", words, now));
+        actions.push(report(object, EventReason::EmptyBudgetReasons, words, now));
     }
 
     /// Annotations for the next process that a pool does not have as they are to be; those to be taken off are empty.

@@ -9,6 +9,7 @@ use tokio::sync::mpsc;
 
 use self::server::Server;
 use super::*;
+use crate::Telemetry;
 
 const NOW: Timestamp = Timestamp::from_millis(1_790_000_000_000);
 
@@ -42,7 +43,9 @@ const NODES: NodeSettings = NodeSettings {
 
 fn reconciler(server: &Server) -> (Reconciler<Silent>, mpsc::Receiver<Ec2NodeClass>) {
     let (asked, asks) = mpsc::channel(8);
-    let reconciler = Reconciler::new(server.client(), Arc::new(Silent(asked)), NODES, false);
+    let (notices, _) = Notices::channel(&Telemetry::default());
+    let at = (server.client(), notices);
+    let reconciler = Reconciler::new(at, Arc::new(Silent(asked)), NODES, false);
     (reconciler, asks)
 }
 
