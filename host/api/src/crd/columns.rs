@@ -100,12 +100,14 @@ pub(super) const CAPACITY_BUFFER: [Column; 7] = [
 
 pub(super) const EC2_NODE_CLASS: [Column; 3] = [READY, AGE, wide(text("Role", ".spec.role"))];
 
-pub(super) const POLICY: [Column; 9] = [
+pub(super) const POLICY: [Column; 11] = [
     text("Hook", ".spec.hook"),
     text("Mode", ".spec.mode"),
     READY,
     text("Reason", r#".status.conditions[?(@.type=="Ready")].reason"#),
     text("Serving", ".status.serving"),
+    integer("Pools", ".status.pools"),
+    integer("Conflicts", ".status.conflicts"),
     integer("Faults", ".status.faults"),
     AGE,
     wide(integer("Calls", ".status.calls")),

@@ -48,7 +48,7 @@ pub struct PolicySpec {
     /// `Active`, `Shadow` or `Off`; `Active` when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<String>,
-    /// `Fallback` or `Hold`: what is done where the module of a ranking policy fails; `Fallback` when absent.
+    /// `Fallback` or `Hold`: what is done where the module of a ranking policy fails; `Fallback` when absent. One that vetoes holds either way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure_mode: Option<String>,
     /// Pools that it serves, by their labels: absent selects none, `{}` all.
@@ -84,6 +84,10 @@ pub struct PolicyStatus {
     /// Pools that it answers for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub node_pools: Vec<String>,
+    /// Number of these.
+    pub pools: i64,
+    /// Pools of its selection that an older policy of the same hook answers for.
+    pub conflicts: i64,
     /// Questions that it was asked by this controller.
     pub calls: i64,
     /// Those that it failed to answer.
