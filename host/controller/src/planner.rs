@@ -9,9 +9,12 @@ use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_policy::{Generations, Hook, Policies};
 
+use crate::policies::PolicyChanges;
+
 /// Carries the core's questions to policies, and their answers back.
 pub struct Planner {
     generations: Arc<Generations>,
+    changes: PolicyChanges,
     /// Offers that decisions keep from one to the next.
     session: Session,
 }
@@ -21,6 +24,7 @@ impl Planner {
     pub fn new(policies: Policies) -> Self {
         Self {
             generations: Arc::new(Generations::new(policies)),
+            changes: PolicyChanges::default(),
             session: Session::default(),
         }
     }
@@ -28,6 +32,11 @@ impl Planner {
     /// Where policies are exchanged while it decides.
     pub fn generations(&self) -> Arc<Generations> {
         Arc::clone(&self.generations)
+    }
+
+    /// Where it is made known that they were.
+    pub fn changes(&self) -> PolicyChanges {
+        self.changes.clone()
     }
 
     /// Plans a snapshot: the claims to buy and the place of each pod.

@@ -1,7 +1,7 @@
 //! The health of one module in service, as its calls tell: what is worth telling of it is put down for the task of its Policy.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plimsoll_api::kinds::RememberedModule;
 use plimsoll_core::time::Span;
@@ -9,6 +9,7 @@ use plimsoll_policy::{Asked, Cause, Fault, Observer, Outcome, Turn};
 use tokio::sync::Notify;
 
 use super::calls::Calls;
+use super::recent::RecentCalls;
 
 /// News that wait at most; a task that is so far behind is told of the rest by later ones.
 const MOST_NEWS: usize = 64;
@@ -66,6 +67,7 @@ pub(super) struct Health {
     bulletin: Arc<Bulletin>,
     /// Ways to fail that have been told.
     told: Mutex<BTreeSet<Outcome>>,
+    recent: Mutex<RecentCalls>,
 }
 
 impl Health {
@@ -79,6 +81,24 @@ impl Health {
             calls,
             bulletin,
             told: Mutex::default(),
+            recent: Mutex::default(),
+        }
+    }
+
+    /// How its last calls ended.
+    pub(super) fn recent(&self) -> MutexGuard<'_, RecentCalls> {
+        self.recent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of a call; whether its Policy is ready may be another than before.
+    fn note(&self, fault: Option<&Fault>) {
+        let mut recent = self.recent();
+        let was_failing = recent.is_failing();
+        recent.note(fault);
+        let is_failing = recent.is_failing();
+        drop(recent);
+        if was_failing != is_failing {
+            self.bulletin.arrived.notify_one();
         }
     }
 
@@ -102,6 +122,7 @@ impl Observer for Health {
 
     fn asked(&self, call: &Asked<'_>) {
         self.calls.asked(call);
+        self.note(call.fault());
         if let Some(fault) = call.fault() {
             self.failed(fault);
         }
@@ -113,6 +134,7 @@ impl Observer for Health {
             Turn::Returned => {
                 let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
                 told.clear();
+                self.recent().forget();
                 Happened::Returned
             }
         });

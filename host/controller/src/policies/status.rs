@@ -85,7 +85,7 @@ impl Share {
             count => format!(", and {count} more"),
         };
         Some(format!(
-            "pool {pool} is served by policy {policy}, which is older or of the same second and the first by name{more}; name one in an annotation of the pool, or select other pools"
+            "pool {pool} is served by policy {policy}{more}: one that the pool names comes first, then the oldest, then the first by name; name one in an annotation of the pool, or select other pools"
         ))
     }
 }
