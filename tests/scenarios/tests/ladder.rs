@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::disrupt::candidate::DO_NOT_DISRUPT;
 use plimsoll_core::disrupt::keep_reason::KeepReason;
 use plimsoll_core::disrupt::outlook::outlook;
-use plimsoll_core::model::OwnerKind;
+use plimsoll_core::model::{DoNotDisrupt, OwnerKind};
 use plimsoll_core::schedule;
 use plimsoll_core::snapshot::{Guard, Snapshot};
 use plimsoll_core::time::{Span, Timestamp};
@@ -68,14 +67,12 @@ fn world(spot: bool, changes: Vec<TimedChange>) -> Recording {
     stage::recording(fixture.parts(), START, None, changes)
 }
 
-fn task(name: &str, cpu: i64, annotation: Option<&str>, runs: Span) -> TimedChange {
+fn task(name: &str, cpu: i64, stays: DoNotDisrupt, runs: Span) -> TimedChange {
     let pod = pod(name).cpu(cpu).memory_mib(1024);
     let pod = pod.owned_by(OwnerKind::Job, name);
     let pod = pod.with(|pod| {
         pod.unschedulable = false;
-        if let Some(key) = annotation {
-            pod.annotations.insert(Arc::from(key), Arc::from("true"));
-        }
+        pod.do_not_disrupt = stays;
     });
     let (objects, ..) = cluster().pod(pod).parts();
     TimedChange {
@@ -98,18 +95,18 @@ fn is_about(cost: i64, wanted: i64) -> bool {
 }
 
 /// Ten hours of half a node, and an hour of the other half of a large one.
-fn two_tasks(annotation: Option<&str>) -> ScoreCard {
+fn two_tasks(stays: DoNotDisrupt) -> ScoreCard {
     let hours = |hours: i64| Span::from_secs(hours * 3600);
     let tasks = vec![
-        task("long", 1000, annotation, hours(10)),
-        task("short", 3000, None, hours(1)),
+        task("long", 1000, stays, hours(10)),
+        task("short", 3000, DoNotDisrupt::No, hours(1)),
     ];
     play(world(false, tasks))
 }
 
 #[test]
 fn the_steps_add_up_to_the_cost() {
-    let card = two_tasks(None);
+    let card = two_tasks(DoNotDisrupt::No);
     let all: Vec<LadderStep> = card.ladder.iter().map(|entry| entry.step).collect();
     assert_eq!(all, LadderStep::all().collect::<Vec<_>>());
     let sum: i64 = card.ladder.iter().map(|entry| entry.cost).sum();
@@ -128,7 +125,7 @@ fn the_steps_add_up_to_the_cost() {
 #[test]
 fn a_node_that_is_too_large_is_charged_to_what_keeps_it() {
     let kept = LadderStep::Kept(KeepReason::DoNotDisrupt);
-    let card = two_tasks(Some(DO_NOT_DISRUPT));
+    let card = two_tasks(DoNotDisrupt::Always);
     assert!(
         is_about(cost_of(&card, kept), 9 * 9 * CENT),
         "{:?}",
@@ -139,12 +136,17 @@ fn a_node_that_is_too_large_is_charged_to_what_keeps_it() {
         is_about(whole, 9 * 10 * CENT - 9 * 19 * CENT / 4),
         "{whole}"
     );
-    assert_eq!(cost_of(&two_tasks(None), kept), 0);
+    assert_eq!(cost_of(&two_tasks(DoNotDisrupt::No), kept), 0);
 }
 
 #[test]
 fn a_guard_is_charged_with_what_it_makes_dearer() {
-    let tasks = vec![task("one", 2000, None, Span::from_secs(10 * 3600))];
+    let tasks = vec![task(
+        "one",
+        2000,
+        DoNotDisrupt::No,
+        Span::from_secs(10 * 3600),
+    )];
     let card = play(world(true, tasks));
     let spot = cost_of(&card, LadderStep::Guard(Guard::UnrequestedSpot));
     assert!(is_about(spot, 10 * 5 * CENT), "{:?}", card.ladder);
@@ -158,7 +160,12 @@ fn a_guard_is_charged_with_what_it_makes_dearer() {
 /// A look changes nothing of what it looks at.
 #[test]
 fn a_run_that_is_looked_at_goes_as_one_that_is_not() {
-    let tasks = || vec![task("one", 1000, None, HOUR), task("two", 3000, None, HOUR)];
+    let tasks = || {
+        vec![
+            task("one", 1000, DoNotDisrupt::No, HOUR),
+            task("two", 3000, DoNotDisrupt::No, HOUR),
+        ]
+    };
     let looked_at = play(world(false, tasks()));
     let plain = |snapshot: &Snapshot| schedule::plan(snapshot);
     let alone = Run::new(world(false, tasks()), stage::uninterrupted(), plain).finish();
