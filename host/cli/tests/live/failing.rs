@@ -58,6 +58,27 @@ impl Served {
         text
     }
 
+    /// Asserts that a pod and what explains it and its NodePool name the policy that failed, and that nothing was bought.
+    async fn says_who_failed(&self) {
+        let named = "policy mine failed (trap: the module stopped: panicked";
+        let refusal = self.refusal("web-0").await;
+        assert!(
+            refusal.contains(named) && !refusal.contains("vetoes"),
+            "{refusal}"
+        );
+        let explained = self.explained("pod", "web-0");
+        assert!(
+            explained.contains("policy mine failed (") && !explained.contains("vetoes"),
+            "{explained}"
+        );
+        let explained = self.explained("nodepool", "general");
+        assert!(
+            explained.contains("mine") && explained.contains("failed"),
+            "{explained}"
+        );
+        assert!(self.nodes().await.is_empty(), "nothing is bought");
+    }
+
     /// The cells that `kubectl get plp` prints, by policy and column.
     async fn policy_table(&self) -> Result<BTreeMap<String, Value>, kube::Error> {
         let list = Request::new("/apis/plimsoll.dev/v1alpha1/policies");
@@ -110,23 +131,7 @@ async fn a_module_that_always_fails_says_so_and_pods_run_as_soon_as_it_is_withdr
     let words = served.told("PolicyFailed", "mine").await;
     assert!(words.contains("panicked"), "{words}");
 
-    let named = "policy mine failed (trap: the module stopped: panicked";
-    let refusal = served.refusal("web-0").await;
-    assert!(
-        refusal.contains(named) && !refusal.contains("vetoes"),
-        "{refusal}"
-    );
-    let explained = served.explained("pod", "web-0");
-    assert!(
-        explained.contains("policy mine failed (") && !explained.contains("vetoes"),
-        "{explained}"
-    );
-    let explained = served.explained("nodepool", "general");
-    assert!(
-        explained.contains("mine") && explained.contains("failed"),
-        "{explained}"
-    );
-    assert!(served.nodes().await.is_empty(), "nothing is bought");
+    served.says_who_failed().await;
 
     // Ten calls of a cluster in which nothing else happens take more than a minute.
     if in_full() {
@@ -160,7 +165,7 @@ fn planned_at_once(recording: &str) {
         .filter_map(|line| serde_json::from_str(line).ok())
         .collect();
     let is_change = |line: &Value| line["input"][1] == "PoliciesChanged";
-    let changed = lines.iter().rposition(is_change).expect("it is told");
+    let changed = lines.iter().rposition(is_change).expect("it is recorded");
     let after = lines[changed..].iter();
     let waited = after.take_while(|line| line["action"]["Solve"].is_null());
     let waited: Vec<String> = waited.map(ToString::to_string).collect();

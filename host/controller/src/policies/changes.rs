@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn changes_that_nobody_waited_for_are_one_and_are_not_lost() {
+    async fn changes_before_they_are_awaited_are_one_and_are_not_lost() {
         let changes = PolicyChanges::default();
         let clone = changes.clone();
         assert_eq!(changes.next().now_or_never(), None);
