@@ -14,7 +14,7 @@ use crate::policy::{controllers_engine, pairs, typed};
 use crate::view::Document;
 
 /// Name of the questions about a whole region among the steps.
-const LIMITS: &str = "limits";
+const REGION: &str = "region";
 /// Reason of a failure there, as the condition of a Policy names it.
 const FAILED: &str = "PolicyFailed";
 
@@ -107,7 +107,7 @@ fn ask_at_scale(module: &AnyModule, steps: &mut Vec<CheckedStep>) -> Option<Stri
         Err(error) => (vec![error.to_string()], Some(error.to_string())),
     };
     steps.extend(messages.into_iter().map(|message| CheckedStep {
-        step: LIMITS,
+        step: REGION,
         ok: failed.is_none(),
         message,
         reason: failed.as_ref().map(|_| FAILED),
