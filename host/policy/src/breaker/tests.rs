@@ -208,7 +208,9 @@ fn is_too_often(calls: &[(i64, Outcome, u64)]) -> bool {
     questions.sort_unstable();
     questions.dedup();
     let last = &counted[counted.len().saturating_sub(50)..];
-    questions.len() >= 5 || (last.len() == 50 && last.iter().filter(failed).count() >= 10)
+    let row = counted.iter().rev().take_while(failed).count();
+    let often = last.len() == 50 && last.iter().filter(failed).count() >= 10;
+    questions.len() >= 5 || often || row >= 10
 }
 
 proptest! {
