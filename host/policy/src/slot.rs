@@ -28,7 +28,7 @@ pub(crate) struct ModuleSlot<M> {
     health: Mutex<Health>,
 }
 
-/// Whether a module is asked and followed, and the last failure that counted against it.
+/// Standing of a module: its breaker, and the last failure that counted against it.
 #[derive(Debug)]
 struct Health {
     breaker: Breaker,
