@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 
 use plimsoll_core::action::{Order, Outcome, Purpose, Reason};
 use plimsoll_core::plan::Plan;
-use plimsoll_policy::Outcome as PolicyOutcome;
+use plimsoll_core::schedule::PlanBounds;
+use plimsoll_core::units::PricePerHour;
+use plimsoll_policy::{Outcome as PolicyOutcome, ShadowLog};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
@@ -155,19 +157,27 @@ impl Telemetry {
         }
     }
 
-    /// Sets down what a plan came to. Cost and bound are those of the last plan that buys something.
+    /// Sets down how many pods a plan has no place for.
     pub(crate) fn planned(&self, plan: &Plan) {
         let unplaced = u32::try_from(plan.unplaced.len()).unwrap_or(u32::MAX);
         let labels = [("controller", "provisioner")];
         let name = families::UNSCHEDULABLE_PODS.name;
         self.set(name, &labels, f64::from(unplaced));
-        let (cost, bound) = (plan.cost.list.dollars(), plan.cost.bound.dollars());
-        if plan.claims.is_empty() || bound <= 0.0 {
-            return;
-        }
+    }
+
+    /// Sets down what a plan buys for, at list prices, and what its pods cost at least. There is no gap to a bound of nothing.
+    pub(crate) fn packed(&self, cost: PricePerHour, bounds: &PlanBounds) {
+        let (cost, least) = (cost.dollars(), bounds.within_guards.dollars());
+        let whatever = bounds.without_guards.dollars();
         self.set(families::PACKING_COST.name, &[], cost);
-        self.set(families::PACKING_BOUND.name, &[], bound);
-        self.set(families::PACKING_GAP.name, &[], cost / bound - 1.0);
+        self.set(families::PACKING_BOUND.name, &[], least);
+        self.set(families::PACKING_UNGUARDED_BOUND.name, &[], whatever);
+        if least > 0.0 {
+            let gap = cost / least - 1.0;
+            self.set(families::PACKING_GAP.name, &[], gap);
+        } else {
+            self.clear(families::PACKING_GAP.name);
+        }
     }
 
     /// Counts a call of a policy.
@@ -175,9 +185,38 @@ impl Telemetry {
         self.figures().policies.called(policy, outcome, took);
     }
 
+    /// Sets down how a policy in shadow, which these labels name, compares with what decides.
+    pub(crate) fn compared(&self, labels: &[(&str, &str)], log: &ShadowLog) {
+        let same = log.decisions.saturating_sub(log.differ);
+        for (outcome, number) in [
+            ("same", same),
+            ("differs", log.differ),
+            ("skipped", log.passed_over),
+        ] {
+            let labels = [labels, &[("outcome", outcome)]].concat();
+            self.set(families::SHADOW_DECISIONS.name, &labels, number as f64);
+        }
+        self.set(families::SHADOW_FAULTS.name, labels, log.faults as f64);
+        let regret = log.regret.dollars();
+        self.set(families::SHADOW_REGRET.name, labels, regret);
+    }
+
+    /// Forgets the comparison of a policy that is in shadow no more.
+    pub(crate) fn forget_shadow(&self, policy: &str) {
+        let names = families::OF_SHADOWS.map(|family| family.name);
+        let is_its = |labels: &Labels| {
+            labels
+                .iter()
+                .any(|(key, own)| key == "policy" && own == policy)
+        };
+        let values = &mut self.figures().values;
+        values.retain(|(name, labels), _| !names.contains(name) || !is_its(labels));
+    }
+
     /// Forgets a policy that is no more.
     pub(crate) fn forget_policy(&self, policy: &str) {
         self.figures().policies.forget(policy);
+        self.forget_shadow(policy);
     }
 
     /// Those who ask the loop for its figures, from now on.
@@ -335,6 +374,67 @@ mod tests {
                 "{line}"
             );
         }
+    }
+
+    #[test]
+    fn a_plan_stands_beside_both_bounds_and_a_bound_of_nothing_has_no_gap() {
+        let telemetry = Telemetry::default();
+        let price = |dollars| PricePerHour::from_dollars(dollars).unwrap();
+        let packing = |telemetry: &Telemetry| {
+            let text = telemetry.text(None, Instant::now());
+            let lines = text
+                .lines()
+                .filter(|line| line.starts_with("plimsoll_packing"));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let bounds = PlanBounds {
+            within_guards: price(0.5),
+            without_guards: price(0.25),
+        };
+        telemetry.packed(price(0.75), &bounds);
+        assert_eq!(
+            packing(&telemetry),
+            [
+                "plimsoll_packing_cost_dollars_per_hour 0.75",
+                "plimsoll_packing_bound_dollars_per_hour 0.5",
+                "plimsoll_packing_unguarded_bound_dollars_per_hour 0.25",
+                "plimsoll_packing_gap_ratio 0.5",
+            ]
+        );
+        telemetry.packed(price(0.75), &PlanBounds::default());
+        assert_eq!(packing(&telemetry).len(), 3);
+    }
+
+    #[test]
+    fn a_shadow_that_ended_is_told_of_no_more() {
+        let telemetry = Telemetry::default();
+        let log = ShadowLog {
+            decisions: 5,
+            differ: 2,
+            passed_over: 1,
+            ..ShadowLog::default()
+        };
+        telemetry.compared(&[("policy", "a"), ("hook", "rank")], &log);
+        let text = telemetry.text(None, Instant::now());
+        for line in [
+            "plimsoll_policy_shadow_decisions_total{policy=\"a\",hook=\"rank\",outcome=\"differs\"} 2",
+            "plimsoll_policy_shadow_decisions_total{policy=\"a\",hook=\"rank\",outcome=\"same\"} 3",
+            "plimsoll_policy_shadow_regret_dollars_per_hour{policy=\"a\",hook=\"rank\"} 0",
+        ] {
+            assert!(text.lines().any(|own| own == line), "{line} in {text}");
+        }
+        telemetry.forget_shadow("b");
+        assert!(
+            telemetry
+                .text(None, Instant::now())
+                .contains("policy=\"a\"")
+        );
+        telemetry.forget_shadow("a");
+        assert!(
+            !telemetry
+                .text(None, Instant::now())
+                .contains("policy=\"a\"")
+        );
     }
 
     #[test]

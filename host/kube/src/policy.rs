@@ -86,13 +86,14 @@ fn digests_in(status: &Value) -> Vec<String> {
 }
 
 /// Fields of a status that may be left out.
-const FIELDS: [&str; 6] = [
+const FIELDS: [&str; 7] = [
     "serving",
     "servedDigest",
     "nodePools",
     "lastGood",
     "quarantined",
     "fuelP99",
+    "shadow",
 ];
 
 /// Writes what is said of a Policy.
@@ -176,7 +177,7 @@ impl WatchedPolicies {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_api::kinds::RememberedModule;
+    use plimsoll_api::kinds::{RememberedModule, ShadowComparison};
 
     use super::*;
 
@@ -208,6 +209,7 @@ mod tests {
             quarantined: vec![RememberedModule::default()],
             node_pools: vec!["x".to_owned()],
             fuel_p99: Some(1),
+            shadow: Some(ShadowComparison::default()),
             ..PolicyStatus::default()
         };
         let full = serde_json::to_value(full).unwrap();

@@ -136,6 +136,57 @@ fn terms_without_a_selector_get_that_of_the_deployment() {
 }
 
 #[test]
+fn alerts_are_made_where_they_are_asked_for_and_name_labels_of_prometheus() {
+    let values = json!({"prometheusRule": {
+        "enabled": true, "additionalLabels": {"release": "p"}, "gapRatio": 0.25, "guardsRatio": 2.5,
+        "additionalRules": [{"alert": "Own", "expr": "up == 0"}],
+    }});
+    let mut release = Release::new("plimsoll", values);
+    release.api_versions = vec!["monitoring.coreos.com/v1"];
+    let objects = release.render().expect("it renders");
+    let rule = of_kind(&objects, "PrometheusRule")[0];
+    assert_eq!(rule["metadata"]["labels"]["release"], "p");
+    let rules = rule["spec"]["groups"][0]["rules"].as_array();
+    let rules = rules.expect("a list");
+    let names: Vec<&str> = rules
+        .iter()
+        .filter_map(|own| own["alert"].as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "PlimsollPlansAboveBound",
+            "PlimsollGuardsCostMuch",
+            "PlimsollPolicyFails",
+            "PlimsollShadowFails",
+            "PlimsollWatchStale",
+            "PlimsollObjectsUnreadable",
+            "Own"
+        ]
+    );
+    let text = |at: usize, path: &str| {
+        rules[at]
+            .pointer(path)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    let gap = "plimsoll_packing_gap_ratio{namespace=\"kube-system\"} > 0.25 and ";
+    assert!(text(0, "/expr").starts_with(gap), "{}", text(0, "/expr"));
+    assert!(text(1, "/expr").contains(" > 2.5 * plimsoll_packing_unguarded_bound"));
+    let failing = text(2, "/annotations/description");
+    assert!(
+        failing.starts_with("Policy {{ $labels.policy }} of hook"),
+        "{failing}"
+    );
+    release.values = json!({});
+    let objects = release.render().expect("it renders");
+    assert!(
+        of_kind(&objects, "PrometheusRule").is_empty(),
+        "off by default"
+    );
+}
+
+#[test]
 fn values_reach_the_objects_that_they_are_for() {
     let mut release = Release::new(
         "plimsoll",

@@ -207,6 +207,10 @@ const TOLD: &[(&str, &str)] = &[
         "warning: serviceMonitor.enabled is true, and the API server has no ServiceMonitors: none was made",
     ),
     (
+        r#"{"prometheusRule": {"enabled": true}}"#,
+        "warning: prometheusRule.enabled is true, and the API server has no PrometheusRules: none was made",
+    ),
+    (
         "{}",
         "warning: the API server has no NodePools, and without them no replica becomes ready; install the chart plimsoll-crd",
     ),

@@ -90,6 +90,14 @@ impl Run {
             self.plan.cost.bound <= self.plan.cost.list,
             "nothing is cheaper than the bound"
         );
+        let bounds = schedule::bounds_of_plan(&schedule::prepare(&self.snapshot), &self.plan);
+        let (within, without) = (bounds.within_guards, bounds.without_guards);
+        assert!(
+            without <= within && within <= self.plan.cost.list,
+            "{:?}: {without} <= {within} <= {}",
+            self.packing(),
+            self.plan.cost.list
+        );
     }
 
     /// An API server takes every claim.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use plimsoll_core::check::check;
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::plan::Plan;
-use plimsoll_core::schedule::plan;
+use plimsoll_core::schedule::{bounds_of_plan, plan, prepare};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_oracles::exhaustive::exhaustive;
 use plimsoll_oracles::generate::{Features, Kind, Shape, random_cluster, shapes};
@@ -37,6 +37,11 @@ fn findings(shape: &Shape) -> Vec<String> {
         if plan.cost.bound > plan.cost.list {
             let (bound, list) = (plan.cost.bound, plan.cost.list);
             result.push(format!("{packing:?}: a bound of {bound} above {list}"));
+        }
+        let bounds = bounds_of_plan(&prepare(&snapshot), &plan);
+        if bounds.within_guards > plan.cost.list || bounds.without_guards > bounds.within_guards {
+            let list = plan.cost.list;
+            result.push(format!("{packing:?}: {bounds:?} and a cost of {list}"));
         }
     }
     result

@@ -366,6 +366,7 @@ fn answer(snapshot: &Snapshot, seed: u64) -> Prices {
     };
     Prices {
         rows: (0..rows).map(price).collect(),
+        held: Vec::new(),
     }
 }
 

@@ -4,6 +4,7 @@ mod addresses;
 mod affinity;
 mod anti_affinity;
 mod attach_slots;
+mod bounds;
 mod checked;
 mod claims;
 mod claims_in_flight;

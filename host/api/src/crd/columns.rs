@@ -100,7 +100,7 @@ pub(super) const CAPACITY_BUFFER: [Column; 7] = [
 
 pub(super) const EC2_NODE_CLASS: [Column; 3] = [READY, AGE, wide(text("Role", ".spec.role"))];
 
-pub(super) const POLICY: [Column; 11] = [
+pub(super) const POLICY: [Column; 13] = [
     text("Hook", ".spec.hook"),
     text("Mode", ".spec.mode"),
     READY,
@@ -112,4 +112,6 @@ pub(super) const POLICY: [Column; 11] = [
     AGE,
     wide(integer("Calls", ".status.calls")),
     wide(text("NodePools", ".status.nodePools")),
+    wide(integer("Agrees", ".status.shadow.agreementPercent")),
+    wide(text("Regret/h", ".status.shadow.regretDollarsPerHour")),
 ];

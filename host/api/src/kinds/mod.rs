@@ -27,4 +27,6 @@ pub use node_pool::{
     BudgetEntry, Disruption, NodePool, NodePoolSpec, NodePoolStatus, NodePoolTemplate,
     TemplateMetadata, TemplateSpec,
 };
-pub use policy::{ConfigMapReference, Policy, PolicySpec, PolicyStatus, RememberedModule};
+pub use policy::{
+    ConfigMapReference, Policy, PolicySpec, PolicyStatus, RememberedModule, ShadowComparison,
+};

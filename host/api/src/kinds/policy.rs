@@ -97,6 +97,42 @@ pub struct PolicyStatus {
     /// Fuel that 99 of 100 of its last calls took at most; `None` before the first one.
     #[serde(rename = "fuelP99", skip_serializing_if = "Option::is_none")]
     pub fuel_p99: Option<i64>,
+    /// Comparison with what decides, of a policy in shadow; `None` of others, and before the first decision.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shadow: Option<ShadowComparison>,
+}
+
+/// Comparison of a shadow's answers with those that count, since this controller began to ask it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ShadowComparison {
+    /// Decisions about which both were asked.
+    pub decisions: i64,
+    /// Those on which they differ.
+    pub differing: i64,
+    /// Decisions about which the shadow was not asked, since it was behind.
+    pub skipped: i64,
+    /// Share of launches, consolidations or budgets on which both agree, in percent; `None` where none was compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agreement_percent: Option<i64>,
+    /// Cost of the shadow's choices above that of those that count, in dollars per hour at list prices, all decisions together.
+    pub regret_dollars_per_hour: String,
+    /// Pods that the shadow leaves pending more; negative where it leaves fewer.
+    pub more_pending_pods: i64,
+    /// Consolidations that only the shadow would make.
+    pub extra_consolidations: i64,
+    /// Consolidations that only the policy that decides would make.
+    pub missing_consolidations: i64,
+    /// Budgets that the shadow leaves wider.
+    pub wider_budgets: i64,
+    /// Budgets that it makes narrower.
+    pub narrower_budgets: i64,
+    /// The newest difference, both sides in words; `None` where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_difference: Option<String>,
+    /// The last failure of the shadow in words; `None` where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_fault: Option<String>,
 }
 
 /// A module as a policy's status remembers it: what one controller learned and the next is to know.

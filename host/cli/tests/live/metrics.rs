@@ -151,6 +151,17 @@ fn assert_consolidated(families: &Families) {
     assert!(is("karpenter_pods_drained_total", &reason) >= 1.0);
 }
 
+/// Cost and bounds of the last plan, which are of what its pool may buy: on-demand, though spot is cheaper.
+fn assert_bounded(families: &Families) {
+    let is = |name: &str| sum(families, &format!("plimsoll_packing_{name}"), &[]);
+    let (cost, bound) = (is("cost_dollars_per_hour"), is("bound_dollars_per_hour"));
+    let unguarded = is("unguarded_bound_dollars_per_hour");
+    assert!(0.0 < unguarded && unguarded < bound, "{unguarded} < {bound}");
+    assert!(bound <= cost + 1e-9, "{bound} <= {cost}");
+    let gap = is("gap_ratio");
+    assert!((0.0..0.5).contains(&gap), "{gap}");
+}
+
 /// Figures once every node has come and gone, each with one pod, and one pod beside those.
 fn assert_ended(families: &Families, nodes: f64) {
     let is = |name: &str, labels: &[(&str, &str)]| sum(families, name, labels);
@@ -210,7 +221,9 @@ async fn dashboards_find_what_they_query_and_counts_are_what_happened() {
     assert_eq!(served.nodes().await.len(), NODES);
     leave_a_node_underused(&served).await;
     let is_gone = |told: &Families| sum(told, "karpenter_nodes_terminated_total", &[]) >= 1.0;
-    assert_consolidated(&until_so(&mut served, is_gone).await);
+    let told = until_so(&mut served, is_gone).await;
+    assert_bounded(&told);
+    assert_consolidated(&told);
 
     served.end_pods().await;
     served.until_no_nodes().await;

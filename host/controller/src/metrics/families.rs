@@ -254,11 +254,13 @@ families! {
     WATCH_STALE = gauge "plimsoll_watch_stale" ["kind"]
         "1 while what is seen of a kind may be older than the cluster.";
     PACKING_COST = gauge "plimsoll_packing_cost_dollars_per_hour" []
-        "List price of what the last plan buys.";
+        "List price of what a plan buys, the last that was measured.";
     PACKING_BOUND = gauge "plimsoll_packing_bound_dollars_per_hour" []
-        "List price below which no fleet for the pods of the last plan can be.";
+        "List price below which no new nodes for the pods of that plan can be, of what pools may buy while guards hold.";
+    PACKING_UNGUARDED_BOUND = gauge "plimsoll_packing_unguarded_bound_dollars_per_hour" []
+        "The same of all that pools may buy.";
     PACKING_GAP = gauge "plimsoll_packing_gap_ratio" []
-        "Share by which the last plan that buys something is above its bound.";
+        "Share by which that plan is above its bound while guards hold.";
     LAUNCHED = counter "plimsoll_launched_instances_total" ["nodepool", "choice"]
         "Instances that launches gave, by whether it was the first way to buy that was asked for.";
     LAUNCH_DOLLARS = counter "plimsoll_launched_dollars_per_hour_total" ["nodepool", "of"]
@@ -275,6 +277,12 @@ families! {
         "Questions that a policy did not answer, by fault.";
     POLICY_DURATION = histogram(CALLS) "plimsoll_policy_call_duration_seconds" ["policy", "hook"]
         "Time that a policy took to answer.";
+    SHADOW_DECISIONS = counter "plimsoll_policy_shadow_decisions_total" ["policy", "hook", "outcome"]
+        "Decisions about which a policy in shadow was asked: same or differs, by what counts; or skipped, since it was behind.";
+    SHADOW_FAULTS = counter "plimsoll_policy_shadow_faults_total" ["policy", "hook"]
+        "Calls of a policy in shadow that failed.";
+    SHADOW_REGRET = gauge "plimsoll_policy_shadow_regret_dollars_per_hour" ["policy", "hook"]
+        "Cost of the choices of a policy in shadow above that of those that count, at list prices, all decisions together; below zero where they cost less.";
 }
 
 /// Families whose figures are set down as they change, wherever that is, in the order in which they are told.
@@ -295,10 +303,17 @@ pub(crate) const FIGURES: &[Family] = &[
     WATCH_STALE,
     PACKING_COST,
     PACKING_BOUND,
+    PACKING_UNGUARDED_BOUND,
     PACKING_GAP,
     LAUNCHED,
     LAUNCH_DOLLARS,
+    SHADOW_DECISIONS,
+    SHADOW_FAULTS,
+    SHADOW_REGRET,
 ];
+
+/// Those among them of policies in shadow.
+pub(crate) const OF_SHADOWS: [&Family; 3] = [&SHADOW_DECISIONS, &SHADOW_FAULTS, &SHADOW_REGRET];
 
 /// Those of EC2 as the provider.
 pub(crate) const FIGURES_OF_AWS: &[Family] = &[
@@ -316,6 +331,22 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+
+    /// The chart's alerts.
+    const ALERTS: &str = include_str!("../../../../charts/plimsoll/templates/prometheusrule.yaml");
+
+    #[test]
+    fn alerts_of_the_chart_are_on_families_that_there_are() {
+        let words = ALERTS.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        let named: BTreeSet<&str> = words.filter(|word| word.starts_with("plimsoll_")).collect();
+        assert!(
+            named.contains(PACKING_GAP.name) && named.len() > 5,
+            "{named:?}"
+        );
+        for name in named {
+            assert!(ALL.iter().any(|family| family.name == name), "{name}");
+        }
+    }
 
     #[test]
     fn names_are_unique_and_fit_their_types() {

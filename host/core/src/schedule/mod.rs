@@ -40,7 +40,7 @@ mod topology;
 pub use claims::named::Reach;
 pub use decision::{finish, pack, plan};
 pub use explain::trial::tell_nearest;
-pub use fleet::bound::{bound_from_nothing, bounds_of_work};
+pub use fleet::bound::{PlanBounds, bound_from_nothing, bounds_of_plan, bounds_of_work};
 pub use fleet::guarded::{GuardCost, guard_costs, note_guards};
 pub use fresh::{FreshFleet, fresh_fleet};
 pub(crate) use launch::relist::Relisted;

@@ -1,7 +1,11 @@
 //! A lower bound on the list price of any fleet for some pods.
 
+mod of_plan;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+pub use of_plan::{PlanBounds, bounds_of_plan};
 
 use super::draft::DraftPlan;
 use crate::bits::Bits;

@@ -1,0 +1,196 @@
+//! Comparison of a policy in shadow with what decides, as its status, its events and the metrics have it.
+
+use plimsoll_api::kinds::ShadowComparison;
+use plimsoll_core::event_reason::EventReason;
+use plimsoll_core::units::PricePerHour;
+use plimsoll_policy::ShadowLog;
+
+use super::events::Said;
+
+/// Longest text of a difference or a failure, in bytes.
+const WORDS: usize = 2048;
+
+/// The comparison of a status; `None` before the first decision.
+pub(super) fn status(log: &ShadowLog) -> Option<ShadowComparison> {
+    if log.decisions == 0 && log.passed_over == 0 {
+        return None;
+    }
+    let last = log.differing.back();
+    let last = last.map(|own| format!("decided: {}; shadow: {}", own.active, own.shadow));
+    Some(ShadowComparison {
+        decisions: count(log.decisions),
+        differing: count(log.differ),
+        skipped: count(log.passed_over),
+        agreement_percent: agreement(log),
+        regret_dollars_per_hour: format!("{:.4}", log.regret.dollars()),
+        more_pending_pods: log.waiting,
+        extra_consolidations: count(log.extra_moves),
+        missing_consolidations: count(log.missing_moves),
+        wider_budgets: count(log.wider),
+        narrower_budgets: count(log.narrower),
+        last_difference: last.map(cut),
+        last_fault: log.last_fault.clone().map(cut),
+    })
+}
+
+/// Events that tell what has come of a comparison since an earlier look: of the first decision, the first that differs, and each power of ten of
+/// decisions; and of the first failure.
+pub(super) fn news(before: Option<&ShadowLog>, now: &ShadowLog) -> Vec<Said> {
+    let none = ShadowLog::default();
+    let before = before.filter(|own| own.decisions <= now.decisions);
+    let before = before.unwrap_or(&none);
+    let mut said = Vec::new();
+    if now.faults > 0 && before.faults == 0 {
+        let fault = now.last_fault.as_deref().unwrap_or_default();
+        said.push(Said {
+            reason: EventReason::PolicyFailed,
+            message: format!("in shadow, where nothing follows from it: {fault}"),
+        });
+    }
+    let is_first = now.differ > 0 && before.differ == 0;
+    if is_first || magnitude(now.decisions) > magnitude(before.decisions) {
+        said.push(Said {
+            reason: EventReason::ShadowCompared,
+            message: words(now),
+        });
+    }
+    said
+}
+
+/// Digits of a number, 0 of none.
+fn magnitude(decisions: u64) -> u32 {
+    decisions.checked_ilog10().map_or(0, |digits| digits + 1)
+}
+
+fn words(log: &ShadowLog) -> String {
+    let mut words = format!(
+        "{} of {} decisions differ from those that count",
+        log.differ, log.decisions
+    );
+    if let Some(percent) = agreement(log) {
+        words += &format!("; agreement {percent} %");
+    }
+    if log.regret != PricePerHour::ZERO {
+        words += &format!("; costs {:+.4} dollars per hour", log.regret.dollars());
+    }
+    for (number, what) in [
+        (log.extra_moves, "more consolidations"),
+        (log.missing_moves, "consolidations fewer"),
+        (log.wider, "wider budgets"),
+        (log.narrower, "narrower budgets"),
+        (log.faults, "faults"),
+        (log.passed_over, "decisions skipped"),
+    ] {
+        if number > 0 {
+            words += &format!("; {number} {what}");
+        }
+    }
+    if log.waiting != 0 {
+        words += &format!("; {:+} pods pending", log.waiting);
+    }
+    if let Some(last) = log.differing.back() {
+        words += &format!("; last, decided: {}; shadow: {}", last.active, last.shadow);
+    }
+    words
+}
+
+fn agreement(log: &ShadowLog) -> Option<i64> {
+    Some(count(log.agreement()? / 10))
+}
+
+fn cut(mut text: String) -> String {
+    let end = text.floor_char_boundary(WORDS);
+    text.truncate(end);
+    text
+}
+
+fn count(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_policy::Differing;
+
+    use super::*;
+
+    fn log(decisions: u64, differ: u64) -> ShadowLog {
+        let regret = PricePerHour::from_nanos(-120_000_000);
+        let differing = (0..differ).map(|number| Differing {
+            number,
+            unix_s: 7,
+            active: "1 large".to_owned(),
+            shadow: "2 small".to_owned(),
+            regret,
+        });
+        ShadowLog {
+            decisions,
+            differ,
+            compared: decisions,
+            agree: decisions - differ,
+            regret: if differ > 0 {
+                regret
+            } else {
+                PricePerHour::ZERO
+            },
+            differing: differing.collect(),
+            ..ShadowLog::default()
+        }
+    }
+
+    fn told(before: Option<&ShadowLog>, now: &ShadowLog) -> Vec<String> {
+        let said = news(before, now).into_iter();
+        said.map(|said| format!("{}: {}", said.reason, said.message))
+            .collect()
+    }
+
+    #[test]
+    fn a_comparison_is_an_event_at_first_where_it_first_differs_and_at_powers_of_ten() {
+        let (first, second) = (log(1, 0), log(9, 0));
+        assert!(told(None, &ShadowLog::default()).is_empty());
+        assert_eq!(
+            told(None, &first),
+            ["ShadowCompared: 0 of 1 decisions differ from those that count; agreement 100 %"]
+        );
+        assert!(told(Some(&first), &second).is_empty());
+        assert_eq!(
+            told(Some(&second), &log(9, 1)),
+            [
+                "ShadowCompared: 1 of 9 decisions differ from those that count; agreement 88 %; costs -0.1200 dollars per hour; last, decided: 1 large; shadow: 2 small"
+            ]
+        );
+        assert!(told(Some(&log(9, 1)), &log(9, 2)).is_empty());
+        assert_eq!(told(Some(&log(9, 2)), &log(10, 2)).len(), 1);
+        // The counts of another module begin anew.
+        assert_eq!(told(Some(&log(200, 2)), &first).len(), 1);
+    }
+
+    #[test]
+    fn the_first_failure_in_shadow_is_an_event() {
+        let now = ShadowLog {
+            faults: 2,
+            last_fault: Some("it trapped".to_owned()),
+            ..log(1, 0)
+        };
+        let said = told(Some(&log(1, 0)), &now);
+        assert_eq!(
+            said,
+            ["PolicyFailed: in shadow, where nothing follows from it: it trapped"]
+        );
+        assert!(told(Some(&now), &now).is_empty());
+    }
+
+    #[test]
+    fn a_status_has_the_comparison_from_the_first_decision_on() {
+        assert_eq!(status(&ShadowLog::default()), None);
+        let said = status(&log(10, 1)).unwrap();
+        assert_eq!((said.decisions, said.differing, said.skipped), (10, 1, 0));
+        assert_eq!(said.agreement_percent, Some(90));
+        assert_eq!(said.regret_dollars_per_hour, "-0.1200");
+        assert_eq!(
+            said.last_difference.as_deref(),
+            Some("decided: 1 large; shadow: 2 small")
+        );
+        assert_eq!(cut("\u{e9}".repeat(2_000)).len(), WORDS);
+    }
+}
