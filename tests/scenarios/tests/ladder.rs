@@ -29,12 +29,12 @@ impl Planner for Core {
     }
 
     fn appraise(&mut self, snapshot: &Snapshot, rows: &[usize]) -> Option<Appraisal> {
-        let kept = rows
-            .iter()
-            .map(|row| KeepReason::of(&outlook(snapshot, *row)));
+        let ask = |snapshot: &Snapshot, rows: &[usize]| {
+            rows.iter().map(|row| outlook(snapshot, *row)).collect()
+        };
         Some(Appraisal {
             fresh: schedule::fresh_fleet(snapshot),
-            kept: kept.collect(),
+            kept: KeepReason::of_nodes(snapshot, rows, ask),
         })
     }
 
@@ -43,13 +43,13 @@ impl Planner for Core {
     }
 }
 
-/// A small type and one of twice the size for a little less than twice the price.
+/// A small type and one of twice the size for half as much again.
 fn world(spot: bool, changes: Vec<TimedChange>) -> Recording {
     let general = pool("general").with(|pool| {
         pool.disruption.consolidate_after = Some(Span::from_secs(60));
         pool.expire_after = Some(Span::from_secs(720 * 3600));
     });
-    let sizes = [("small", 2000, 0.10), ("large", 4000, 0.19)];
+    let sizes = [("small", 2000, 0.10), ("large", 4000, 0.15)];
     let sold = sizes.into_iter().map(|(name, cpu, price)| {
         let listed = instance_type(name).cpu(cpu).memory_mib(16_384).pods(110);
         let listed = listed.no_overhead().price(price);
@@ -69,7 +69,7 @@ fn world(spot: bool, changes: Vec<TimedChange>) -> Recording {
 
 fn task(name: &str, cpu: i64, stays: DoNotDisrupt, runs: Span) -> TimedChange {
     let pod = pod(name).cpu(cpu).memory_mib(1024);
-    let pod = pod.owned_by(OwnerKind::Job, name);
+    let pod = pod.owned_by(OwnerKind::ReplicaSet, name);
     let pod = pod.with(|pod| {
         pod.unschedulable = false;
         pod.do_not_disrupt = stays;
@@ -127,13 +127,13 @@ fn a_node_that_is_too_large_is_charged_to_what_keeps_it() {
     let kept = LadderStep::Kept(KeepReason::DoNotDisrupt);
     let card = two_tasks(DoNotDisrupt::Always);
     assert!(
-        is_about(cost_of(&card, kept), 9 * 9 * CENT),
+        is_about(cost_of(&card, kept), 9 * 5 * CENT),
         "{:?}",
         card.ladder
     );
     let whole = cost_of(&card, LadderStep::FreshPlan);
     assert!(
-        is_about(whole, 9 * 10 * CENT - 9 * 19 * CENT / 4),
+        is_about(whole, 9 * 10 * CENT - 9 * 15 * CENT / 4),
         "{whole}"
     );
     assert_eq!(cost_of(&two_tasks(DoNotDisrupt::No), kept), 0);
@@ -155,6 +155,17 @@ fn a_guard_is_charged_with_what_it_makes_dearer() {
         .filter(|guard| *guard != Guard::UnrequestedSpot);
     let others = others.map(|guard| cost_of(&card, LadderStep::Guard(guard)));
     assert_eq!(others.collect::<Vec<_>>(), vec![0; Guard::ALL.len() - 1]);
+}
+
+/// Pods of two nodes would fit on one that costs less; by the pool's budget, a tenth, only one node may go at once.
+#[test]
+fn nodes_that_could_only_go_together_are_charged_to_the_budget() {
+    let mut tasks =
+        ["one", "two"].map(|name| task(name, 1900, DoNotDisrupt::No, Span::from_secs(10 * 3600)));
+    tasks[1].at = START + Span::from_secs(600);
+    let card = play(world(false, tasks.to_vec()));
+    let kept = cost_of(&card, LadderStep::Kept(KeepReason::Budgets));
+    assert!(is_about(kept, 10 * 5 * CENT), "{:?}", card.ladder);
 }
 
 /// A look changes nothing of what it looks at.
