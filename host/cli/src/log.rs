@@ -21,7 +21,7 @@ use tracing_subscriber::registry::LookupSpan;
 use crate::failure::Environment;
 
 /// Short hash of the commit that the program was built of, see `build.rs`; its version where it was built of no checkout.
-const COMMIT: &str = match option_env!("PLIMSOLL_COMMIT") {
+pub(crate) const COMMIT: &str = match option_env!("PLIMSOLL_COMMIT") {
     Some(commit) => commit,
     None => env!("CARGO_PKG_VERSION"),
 };

@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 use crate::failure::Environment;
 use crate::flags::Process;
 use crate::leader;
+use crate::log::COMMIT;
 
 /// A flag, else what the environment says, else the default. What the environment says in no number gives the default, as the incumbent has it.
 fn chosen<T: std::str::FromStr>(
@@ -45,11 +46,12 @@ pub(crate) fn telemetry(
     let is_disabled = flags
         .disable_cluster_state_observability
         .unwrap_or_else(said);
-    Telemetry::new(if is_disabled {
+    let state = if is_disabled {
         StateMetrics::Disabled
     } else {
         StateMetrics::Served
-    })
+    };
+    Telemetry::new(state, COMMIT)
 }
 
 /// Serves probes and metrics until what is returned is dropped.

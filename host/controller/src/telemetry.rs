@@ -51,8 +51,8 @@ struct Figures {
 }
 
 impl Telemetry {
-    /// Figures of a process; whether gauges of pods, nodes and pools are among them.
-    pub fn new(state: StateMetrics) -> Self {
+    /// Figures of a process that was built of this commit; whether gauges of pods, nodes and pools are among them.
+    pub fn new(state: StateMetrics, commit: &str) -> Self {
         let telemetry = Self::default();
         telemetry.figures().state = state;
         let arch = match std::env::consts::ARCH {
@@ -64,7 +64,7 @@ impl Telemetry {
             ("version", env!("CARGO_PKG_VERSION")),
             ("goversion", ""),
             ("goarch", arch),
-            ("commit", ""),
+            ("commit", commit),
         ];
         telemetry.set(families::BUILD_INFO.name, &labels, 1.0);
         telemetry

@@ -5,6 +5,7 @@ mod answers;
 mod aws;
 mod boundaries;
 mod charts;
+mod columns;
 mod consolidation;
 mod default_spread;
 mod described;
