@@ -13,7 +13,7 @@ use crate::intern::Interner;
 use crate::object::{Kind, Object, ObjectKey};
 use crate::value::{from_value, text};
 
-/// Why an object could not be read: `shop/api-5c: spec.replicas is "two"; expected i32`.
+/// Why an object could not be read: `shop/api-5c: spec.replicas is "two"; expected a whole number`.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{}{field}", name.as_ref().map(|name| format!("{name}: ")).unwrap_or_default())]
 pub struct ReadError {

@@ -228,10 +228,14 @@ fn complete_class(pool: &mut Value) -> bool {
 fn take_out(object: &mut Value, path: &str) -> bool {
     let steps = steps(object, path);
     let is_vital = |step: &Step| matches!(step, Step::Key(key) if key == "nodeClassRef");
-    if steps.len() < 2 || steps.iter().any(is_vital) {
+    let is_metadata = |step: &Step| matches!(step, Step::Key(key) if key == "metadata");
+    let is_named_by = steps.len() < 2 && steps.first().is_none_or(is_metadata);
+    if is_named_by || steps.iter().any(is_vital) {
         return false;
     }
-    let (last, holders) = steps.split_last().expect("two steps at least");
+    let Some((last, holders)) = steps.split_last() else {
+        return false;
+    };
     let mut holder = object;
     for step in holders {
         let inner = match step {

@@ -102,11 +102,19 @@ impl de::Error for Words {
     }
 
     fn invalid_type(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self(format!("is {}; expected {expected}", shown(&found)))
+        Self(format!(
+            "is {}; expected {}",
+            shown(&found),
+            named(expected)
+        ))
     }
 
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self(format!("is {}; expected {expected}", shown(&found)))
+        Self(format!(
+            "is {}; expected {}",
+            shown(&found),
+            named(expected)
+        ))
     }
 
     fn invalid_length(length: usize, expected: &dyn Expected) -> Self {
@@ -127,6 +135,20 @@ impl de::Error for Words {
 
     fn missing_field(field: &'static str) -> Self {
         Self(format!("has no {field}; expected one"))
+    }
+}
+
+/// A type as people name it: that of a field, not that of this program.
+fn named(expected: &dyn Expected) -> String {
+    let words = expected.to_string();
+    match words.as_str() {
+        "i32" | "i64" | "u32" | "u64" => "a whole number".to_owned(),
+        "f64" => "a number".to_owned(),
+        "a map" => "an object".to_owned(),
+        "a sequence" => "a list".to_owned(),
+        "a boolean" => "true or false".to_owned(),
+        other if other.starts_with("struct ") => "an object".to_owned(),
+        _ => words,
     }
 }
 
@@ -296,7 +318,7 @@ mod tests {
         for (spec, sentence) in [
             (
                 json!({"template": 3}),
-                "spec.template is 3; expected struct NodePoolTemplate",
+                "spec.template is 3; expected an object",
             ),
             (
                 json!({"weight": "x", "template": {}}),
@@ -304,7 +326,7 @@ mod tests {
             ),
             (
                 json!({"weight": {}}),
-                "spec.weight is an object; expected i32",
+                "spec.weight is an object; expected a whole number",
             ),
             (
                 json!({"template": {"spec": {"taints": [{"key": []}]}}}),

@@ -3,14 +3,21 @@
 
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+#[cfg(feature = "live")]
+use anyhow::Context;
+use anyhow::Result;
 use plimsoll_core::disrupt::outlook::Outlook;
 use plimsoll_core::model::NodePool;
 use plimsoll_core::plan::Plan;
+#[cfg(feature = "live")]
 use plimsoll_core::schedule::{self, Session};
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_policy::{Generation, Hook, Observer};
+use plimsoll_policy::Observer;
+#[cfg(feature = "live")]
+use plimsoll_policy::{Generation, Hook};
 
+use crate::player::Decided;
+#[cfg(feature = "live")]
 use crate::player::planned;
 use crate::strategy::Strategy;
 use crate::view::node_pool::PoolPolicy;
@@ -57,13 +64,12 @@ impl Decider {
     }
 
     /// Decides once what to buy.
-    pub(crate) fn plan(&self, snapshot: &Snapshot) -> Result<Plan> {
-        let decided = match self {
+    pub(crate) fn plan(&self, snapshot: &Snapshot) -> Result<Decided> {
+        match self {
             Self::Asked(strategies) => strategies[1].plan(snapshot),
             #[cfg(feature = "live")]
             Self::Serving(serving) => planned(&serving.observed, snapshot, &Session::default()),
-        };
-        Ok(decided?.plan)
+        }
     }
 
     /// The outlook of the node in a row of a snapshot.
@@ -100,6 +106,10 @@ impl Decider {
     }
 
     /// Policies of a cluster that answer for a pool, hook by hook.
+    #[cfg_attr(
+        not(feature = "live"),
+        expect(unused_variables, reason = "a file has no Policy objects")
+    )]
     pub(crate) fn policies_of(&self, pool: &NodePool) -> Vec<PoolPolicy> {
         match self {
             Self::Asked(_) => Vec::new(),
@@ -120,6 +130,10 @@ impl Decider {
     }
 
     /// Remarks on policies of a cluster: those that do not serve as they should, and those that pools name in vain.
+    #[cfg_attr(
+        not(feature = "live"),
+        expect(unused_variables, reason = "a file has no Policy objects")
+    )]
     pub(crate) fn findings(&self, snapshot: &Snapshot) -> Vec<String> {
         match self {
             Self::Asked(_) => Vec::new(),

@@ -10,6 +10,7 @@ use plimsoll_core::labels;
 use plimsoll_core::snapshot::Settings;
 use plimsoll_ec2_facts::provider::CLASS;
 use plimsoll_kube::lease::holders;
+use plimsoll_kube::module_copy::namespaces;
 use plimsoll_kube::scheduler_rules;
 use serde_json::Value;
 
@@ -79,7 +80,7 @@ pub(crate) async fn settings(client: &Client) -> Result<Settings> {
 }
 
 /// The namespace of the controller, in which the modules of Policies are: as the environment says, else that of the lease that a controller
-/// holds, else the one of the kubeconfig.
+/// holds, else that of its copies of modules, else the one of the kubeconfig.
 pub(crate) async fn namespace(client: &Client, default: String) -> String {
     let none = LeaderElection {
         disabled: None,
@@ -90,9 +91,13 @@ pub(crate) async fn namespace(client: &Client, default: String) -> String {
         return namespace;
     }
     let name = variable("LEADER_ELECTION_NAME").unwrap_or_else(|| NAME.to_owned());
-    // Without the right to look for leases there is the default.
+    // Without the right to look for either there is the default.
     let held = holders(client, &name).await.unwrap_or_default();
-    held.into_iter().next().unwrap_or(default)
+    if let Some(namespace) = held.into_iter().next() {
+        return namespace;
+    }
+    let copies = namespaces(client).await.unwrap_or_default();
+    copies.into_iter().next().unwrap_or(default)
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ pub mod serve;
 mod story;
 mod telemetry;
 mod trouble;
+mod unready;
 mod view;
 
 pub use decision::Keep;

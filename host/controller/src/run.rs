@@ -36,6 +36,7 @@ use crate::publish::Publishing;
 use crate::record::{Beginning, Recorder};
 use crate::story;
 use crate::telemetry::{Asking, Telemetry};
+use crate::unready;
 use crate::view::View;
 
 /// Shortest pause before the engine is woken: it has just been asked.
@@ -202,6 +203,9 @@ impl Controller {
         self.meters.ended(&self.engine, order, (&outcome, took));
         if matches!(outcome, Outcome::Done(_)) {
             story::written(order);
+            let pools = &self.engine.cluster().pools;
+            let notices = unready::written(order, |name| pools.get(name).map(AsRef::as_ref));
+            self.view.tell(notices);
         }
         if let Some(stale) = self.view.wrote(order) {
             self.feed(stale)?;

@@ -3,12 +3,12 @@
 //! A copy never changes, and only what bears our label is one. How a module that is too large for one ConfigMap is laid out in several is the
 //! policy engine's to say; all of them are named after its digest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::api::{DeleteParams, ListParams, ObjectMeta, PostParams, Preconditions};
-use kube::{Api, Client, Error};
+use kube::{Api, Client, Error, ResourceExt};
 
 use crate::FIELD_MANAGER;
 use crate::module::{Stored, stored};
@@ -99,6 +99,13 @@ impl ModuleCopies {
             deleted => deleted.map(drop),
         }
     }
+}
+
+/// Namespaces in which there are copies: those of controllers.
+pub async fn namespaces(client: &Client) -> Result<BTreeSet<String>, Error> {
+    let maps: Api<ConfigMap> = Api::all(client.clone());
+    let copies = maps.list_metadata(&ours()).await?.items;
+    Ok(copies.iter().filter_map(ResourceExt::namespace).collect())
 }
 
 fn ours() -> ListParams {

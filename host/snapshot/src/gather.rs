@@ -243,7 +243,7 @@ impl Gatherer {
         for sentence in problem.chain(ignored) {
             let remark = (Severity::Fault, key.kind.to_string(), sentence);
             let told = self.remarks.entry(remark);
-            told.or_default().add(key.to_string());
+            told.or_default().add(path(key));
         }
     }
 
@@ -390,11 +390,7 @@ impl Gatherer {
     }
 
     fn name(&mut self, key: ObjectKey, index: usize) -> Result<(), SnapshotError> {
-        let name = if key.namespace.is_empty() {
-            key.name.to_string()
-        } else {
-            format!("{}/{}", key.namespace, key.name)
-        };
+        let name = path(&key);
         let list = key.kind.plural();
         match self.names.entry(key) {
             Entry::Occupied(first) => Err(SnapshotError::Duplicate {
@@ -460,6 +456,15 @@ impl Gatherer {
     /// How many items there were of any kind.
     pub(crate) fn items(&self) -> usize {
         self.items
+    }
+}
+
+/// Namespace, where there is one, and name.
+fn path(key: &ObjectKey) -> String {
+    if key.namespace.is_empty() {
+        key.name.to_string()
+    } else {
+        format!("{}/{}", key.namespace, key.name)
     }
 }
 

@@ -8,4 +8,5 @@ mod refused;
 mod replicas;
 mod round_trip;
 mod schema;
+mod served;
 mod streams;

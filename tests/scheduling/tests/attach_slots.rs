@@ -124,7 +124,9 @@ fn pod_with_more_volumes_than_anything_attaches_waits_and_is_told_why() {
     assert_eq!((plan.unplaced.len(), plan.claims.len()), (2, 0));
     let told = plan.unplaced[0].reason.to_string();
     assert!(
-        told.contains("attach fewer volumes than the 12 that it brings"),
+        told.contains(
+            "attach fewer volumes than the 12 that it brings (guard on volumes per node)"
+        ),
         "{told}"
     );
 }

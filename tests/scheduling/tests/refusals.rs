@@ -132,7 +132,12 @@ fn limit_is_told_with_what_it_leaves() {
         bare_market()
             .pool(pool("general").limit_cpu(2000))
             .pod(web().cpu(3000)),
-        &["too little cpu", "nearest", "the pool's limits leave cpu 2"],
+        &[
+            "would hold it, but the NodePool's limits leave cpu 2 (the cheapest is ",
+            "too little cpu",
+            "nearest",
+            "the pool's limits leave cpu 2",
+        ],
     );
 }
 

@@ -19,6 +19,7 @@ use crate::flags::{self, Format, Subject};
 use crate::load;
 use crate::meant::{closest, question};
 use crate::output::{counted, show};
+use crate::player::Decided;
 use crate::policy::engine;
 use crate::priced::Priced;
 use crate::strategy::Strategy;
@@ -93,11 +94,14 @@ impl Explained<'_> {
     fn pod(&self, name: &str) -> Result<()> {
         let (snapshot, priced) = (&self.loaded.snapshot, self.priced);
         let row = self.known(Kind::Pod, name, pod_row(snapshot, name))?;
-        let mut plan = self.decider.plan(snapshot)?;
+        let Decided {
+            mut plan, faults, ..
+        } = self.decider.plan(snapshot)?;
         self.decider
             .tell_nearest(snapshot, &mut plan, |pod| pod == row);
         let mut explained = PodExplanation::of(snapshot, &plan, priced, row);
-        explained.findings = self.with_beside(findings::of_pod(self.loaded, &plan, row));
+        let own = findings::of_pod(self.loaded, &plan, row);
+        explained.findings = self.with_beside([faults, own].concat());
         let lines = findings::lines(&explained.findings);
         let text = || pod(snapshot, &plan, priced, row) + &lines;
         show(self.output, || &explained, text)
@@ -115,11 +119,12 @@ impl Explained<'_> {
 
     fn planned(&self, name: &str) -> Result<()> {
         let (snapshot, priced) = (&self.loaded.snapshot, self.priced);
-        let plan = self.decider.plan(snapshot)?;
+        let Decided { plan, faults, .. } = self.decider.plan(snapshot)?;
         let number = self.known(Kind::NodeClaim, name, claim_number(snapshot, &plan, name))?;
         let mut explained = NodeClaimExplanation::of(snapshot, &plan, priced, number);
         let own = plan.claims[number].pool.as_str();
-        explained.findings = self.with_beside(findings::of_pools(self.loaded, |name| name == own));
+        let own = findings::of_pools(self.loaded, |name| name == own);
+        explained.findings = self.with_beside([faults, own].concat());
         let lines = findings::lines(&explained.findings);
         let text = || claim(snapshot, &plan, priced, number) + &lines;
         show(self.output, || &explained, text)

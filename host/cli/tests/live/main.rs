@@ -9,6 +9,7 @@ mod columns;
 mod consolidation;
 mod default_spread;
 mod described;
+mod explained;
 mod failing;
 mod fault_plan;
 mod faults;

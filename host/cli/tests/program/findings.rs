@@ -120,3 +120,50 @@ fn a_file_that_was_converted_keeps_its_findings() {
     let line = format!("finding: {NO_QUEUE_FOUND}\n");
     assert!(ran.out.ends_with(&line), "{}", ran.out);
 }
+
+/// A pool beside the general one; `status` are its conditions.
+fn other_pool(requirements: &str, limits: &str, status: &str) -> String {
+    format!(
+        "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: other}}\nspec:\n  limits: {{{limits}}}\n  template: {{spec: {{nodeClassRef: \
+         {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: none}}, requirements: [{requirements}]}}}}\nstatus: {{conditions: [{status}]}}\n"
+    )
+}
+
+/// A pool that is not ready takes no part in plans: a pod that waits is told which those are, and why.
+#[test]
+fn a_pool_that_is_not_ready_is_told_to_a_pod_that_fits_nowhere() {
+    let conditions = "{type: NodeClassReady, status: \"False\", reason: NodeClassNotFound, message: 'EC2NodeClass none does not exist', \
+         lastTransitionTime: \"2026-01-01T00:00:00Z\"}, {type: Ready, status: \"False\", reason: UnhealthyDependents, message: '', \
+         lastTransitionTime: \"2026-01-01T00:00:00Z\"}";
+    let waits = other_pool("", "", conditions) + &pod("web", "9", "1Gi", "");
+    let words = "NodePool other is not ready: it waits for NodeClassReady: EC2NodeClass none does not exist";
+    assert_eq!(findings("pod", "web", &waits), [words]);
+    let fits = other_pool("", "", conditions) + &pod("web", "1", "1Gi", "");
+    assert_eq!(findings("pod", "web", &fits), [""; 0]);
+}
+
+/// Where a pool's limits keep it from the types that would hold a pod, they are the first reason, and not the size of the types that are left.
+#[test]
+fn limits_stand_in_front_of_the_sizes_that_they_leave() {
+    let waits = other_pool("", "cpu: \"3\"", "")
+        + &pod(
+            "web",
+            "4",
+            "1Gi",
+            "  nodeSelector: {karpenter.sh/nodepool: other}\n",
+        );
+    let ran = explained(&["pod", "web", "-"], &waits);
+    ran.prints("pool other    5 offerings: 2 would hold it, but the NodePool's limits leave cpu 3 (the cheapest is large)");
+    ran.prints("3 too little cpu (requests cpu 4; most after DaemonSets: cpu 2 on small)");
+}
+
+/// A guard keeps from being bought what the pool's requirements allow.
+#[test]
+fn guards_on_what_a_pool_allows_are_named() {
+    let any = other_pool("", "", "");
+    let words = "1 not bought while there are others: guard on unrequested spot capacity";
+    explained(&["nodepool", "other", "-"], &any).prints(words);
+    let says = "{key: karpenter.sh/capacity-type, operator: Exists}";
+    let ran = explained(&["nodepool", "other", "-"], &other_pool(says, "", ""));
+    assert!(!ran.out.contains("guard on"), "{}", ran.out);
+}

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod tests;
+mod unmet;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -74,6 +75,9 @@ impl<C: ClassCalls> Look for Reconciler<C> {
             again,
         } = looked.conclude(tried);
         let status = naming_ignored(status, &class);
+        for notice in unmet::newly(&class, &status) {
+            self.notices.publish(notice);
+        }
         tell_failures(&name, &failed, &last.failed);
         let (served, written) = self.write_down(&class, served.ok(), status).await;
         let again = match written {

@@ -19,7 +19,7 @@ use crate::schedule::batch::minimum;
 use crate::schedule::batch::pod_group::{Level, PodGroup};
 use crate::schedule::place::limits::capacity;
 use crate::schedule::prices::RowPrices;
-use crate::snapshot::MinValuesPolicy;
+use crate::snapshot::{Guard, MinValuesPolicy};
 use crate::words::shortened;
 
 /// Groups of equal pods, times pools, of one plan for which offerings beyond limits are searched.
@@ -255,7 +255,8 @@ impl<'a, 's> OfferCounts<'a, 's> {
         let kept: Bits = kept.collect();
         self.refuse(&kept, || {
             let asked: i64 = taken.iter().sum();
-            format!("attach fewer volumes than the {asked} that it brings")
+            let guard = Guard::AttachSlots.as_str();
+            format!("attach fewer volumes than the {asked} that it brings (guard on {guard})")
         });
     }
 
