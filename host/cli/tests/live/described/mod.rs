@@ -207,7 +207,7 @@ async fn events_of_pods_claims_nodes_and_pools_are_found_by_describe() {
     let mut general = pool("general", "", "");
     general["spec"]["disruption"]["consolidateAfter"] = "1s".into();
     let mut bounded = pool("bounded", "", "");
-    bounded["spec"]["template"]["spec"]["terminationGracePeriod"] = "20s".into();
+    bounded["spec"]["template"]["spec"]["terminationGracePeriod"] = "45s".into();
     let mut asked = vec![
         quick_class("default"),
         quick_class("broken"),
@@ -326,7 +326,7 @@ fn once(rule: Rule) -> Rule {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn events_of_kinds_that_are_not_seen_are_found_by_describe() {
-    let rules = vec![refuse(Verb::List, "services")];
+    let rules = vec![refuse(Verb::List, "poddisruptionbudgets")];
     let mut definitions = definitions();
     definitions.retain(|own| own["spec"]["names"]["kind"] != "NodeOverlay");
     let served = Served::start(Asked {
