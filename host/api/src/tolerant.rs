@@ -85,7 +85,7 @@ fn ignored(path: &str) -> Arc<str> {
 /// A reading of a value that names the paths it does not know.
 type Attempt<'a, T, E> = dyn FnMut(&Value, &mut dyn FnMut(&str)) -> Result<T, E> + 'a;
 
-/// What an attempt reads of a value, once all that it cannot read is out of it: `mend` takes out what stands at a path, and says whether
+/// The reading of a value, once all that it cannot read is out of it: `mend` takes out what stands at a path, and says whether
 /// it could.
 fn understood<T, E>(
     value: &Value,

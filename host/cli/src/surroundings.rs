@@ -26,7 +26,7 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|text| !text.is_empty())
 }
 
-/// What the pools of a cluster may buy: as flags say, else as the environment or the nodes do.
+/// The market of a cluster's pools: as flags say, else as the environment or the nodes do.
 pub(crate) fn sold(flags: &Sold, items: &[Value]) -> Result<Sold> {
     let mut sold = flags.clone();
     if sold.region.is_some() || sold.instance_types_file_path.is_some() {

@@ -61,7 +61,7 @@ pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
     }
 }
 
-/// What is explained, by whom it is decided, and what is to be told beside any explanation.
+/// A cluster to explain, who decides in it, and what belongs to any explanation of it.
 struct Explained<'l> {
     loaded: &'l Loaded,
     decider: &'l Decider,
@@ -137,7 +137,7 @@ impl Explained<'_> {
         findings
     }
 
-    /// What was looked for; where it is there and cannot be read, that is why it was not found.
+    /// The object that was looked for; where it is there and cannot be read, that is why it was not found.
     fn known<T>(&self, kind: Kind, name: &str, found: Result<T>) -> Result<T> {
         found.or_else(
             |error| match findings::unreadable(self.loaded, kind, name) {
@@ -162,7 +162,7 @@ fn of_row(loaded: &Loaded, snapshot: &Snapshot, row: usize) -> Vec<String> {
     findings::of_classes(loaded, is_meant)
 }
 
-/// What is read of the file, and the strategy that decides; or the cluster where no file is named, and the policies that serve there
+/// The content of the file, and the strategy that decides; or the cluster where no file is named, and the policies that serve there
 /// where no other is.
 #[cfg(feature = "live")]
 fn asked(flags: &flags::Explain, priced: &Arc<Priced>) -> Result<(Loaded, Decider)> {

@@ -105,7 +105,7 @@ async fn a_cluster_is_explained_by_the_policies_that_serve_there() {
     served.put_module("mine-1", &list_price()[..1_000]).await;
     let pod = explained(&served, "pod", "waits");
     let broken = "finding: Policy mine: its module cannot be loaded: ";
-    assert_has(&pod, &[by_policy, broken, " goes on deciding"]);
+    assert_has(&pod, &[by_policy, broken, " continues to decide"]);
     served.delete_map("mine-1").await;
     let pod = explained(&served, "pod", "waits");
     let gone = "finding: Policy mine: configmap kube-system/mine-1 is not there; module ";
