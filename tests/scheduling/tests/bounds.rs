@@ -56,6 +56,15 @@ fn a_guard_that_yields_bounds_nothing() {
 }
 
 #[test]
+fn a_pod_that_prefers_what_guards_keep_back_is_not_bounded_by_the_rest() {
+    let prefers = is_in("karpenter.sh/capacity-type", &["spot"]);
+    let cluster = shop().pool(pool("general")).pod(one().prefers(1, prefers));
+    let (cost, bounds) = measured(cluster);
+    assert_eq!(bounds.within_guards, bounds.without_guards);
+    assert!(bounds.within_guards <= cost, "{bounds:?} of {cost}");
+}
+
+#[test]
 fn many_pods_are_bounded_by_what_they_fill() {
     let pods = one().replicas(40);
     let (cost, bounds) = measured(shop().pool(pool("general")).pods(pods));

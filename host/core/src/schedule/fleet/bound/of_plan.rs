@@ -20,7 +20,8 @@ use crate::units::PricePerHour;
 /// Lower bounds on the cost of new nodes for the pods that a plan places, beside the room that there is, at the provider's prices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlanBounds {
-    /// On what pools may buy while the guards on kinds of nodes hold. They yield for pods that nothing else holds.
+    /// On what pools may buy while the guards on kinds of nodes hold. They yield for pods that nothing else holds, and never bound a plan above its
+    /// cost.
     pub within_guards: PricePerHour,
     /// On all that pools may buy.
     pub without_guards: PricePerHour,
@@ -38,13 +39,17 @@ pub fn bounds_of_plan(prepared: &Prepared<'_>, plan: &Plan) -> PlanBounds {
     let listed = compiled.listed();
     let mut guarded = listed.allowed.clone();
     guarded.drop_all(&excluded(compiled, &listed.allowed));
+    let without_guards = bound(compiled, &pods, &listed.allowed);
+    // Guards may have yielded for pods that share a node, too.
+    let within_guards = bound(compiled, &pods, &guarded).min(plan.cost.list);
     PlanBounds {
-        within_guards: bound(compiled, &pods, &guarded),
-        without_guards: bound(compiled, &pods, &listed.allowed),
+        within_guards: within_guards.max(without_guards),
+        without_guards,
     }
 }
 
-/// Rows that guards keep every pod from: not those of pools that are packed without guards, nor those that alone hold some pod.
+/// Rows that guards keep every pod from: not those of pools that are packed without guards, nor those that alone hold some pod as it wishes, for
+/// which guards yield.
 fn excluded(compiled: &Compiled<'_>, allowed: &Bits) -> Bits {
     let mut excluded = guard_excluded(compiled, &compiled.snapshot.settings.guards);
     for (number, template) in compiled.templates.iter().enumerate() {
@@ -54,13 +59,15 @@ fn excluded(compiled: &Compiled<'_>, allowed: &Bits) -> Bits {
     }
     let mut exempt = Bits::none(compiled.rows.len());
     for group in &compiled.groups {
-        let open = group.open(compiled.rows.len()).and(allowed);
         let holds = |row: &usize| fits(&group.request, compiled.rows.capacity(*row));
-        if !open
-            .iter()
-            .any(|row| holds(&row) && !excluded.contains(row))
-        {
-            exempt.join(&open);
+        for level in &group.levels {
+            let mut open = Bits::none(compiled.rows.len());
+            level.rows.iter().for_each(|rows| open.join(rows));
+            let open = open.and(allowed);
+            let mut holding = open.iter().filter(holds);
+            if !holding.any(|row| !excluded.contains(row)) {
+                exempt.join(&open);
+            }
         }
     }
     excluded.drop_all(&exempt);
