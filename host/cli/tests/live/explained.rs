@@ -72,6 +72,25 @@ async fn until_false(client: &Client, pool: &str, kind: &str) -> String {
     said.await.expect("it is said")
 }
 
+/// Waits until the fault of the pool is one of this field.
+async fn until_named(client: &Client, field: &str) {
+    let named = until("the field to be named", PATIENCE, async || {
+        let said = condition(client, "general", "ValidationSucceeded").await?;
+        let message = said["message"].as_str().unwrap_or_default();
+        Ok(message.contains(field).then_some(()))
+    });
+    named.await.expect("named");
+}
+
+/// Waits for as long as an empty node is watched.
+async fn pass_idle() {
+    let empty = Instant::now();
+    let passed = until("the time after which it would go", PATIENCE, async || {
+        Ok((empty.elapsed() >= IDLE).then_some(()))
+    });
+    passed.await.expect("passed");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cluster_is_explained_by_the_policies_that_serve_there() {
     let mut served = Served::start(Asked::default()).await;
@@ -234,22 +253,13 @@ async fn a_pool_that_cannot_be_read_says_so_and_keeps_its_nodes() {
         refused.contains("no NodePool may launch a node"),
         "{refused}"
     );
-    let empty = Instant::now();
-    let passed = until("the time after which it would go", PATIENCE, async || {
-        Ok((empty.elapsed() >= IDLE).then_some(()))
-    });
-    passed.await.expect("passed");
+    pass_idle().await;
     assert_eq!(served.nodes().await.len(), 1, "it is kept");
 
     // The class cannot be read either: it is the one of before.
     let odd = json!({"spec": {"template": {"spec": {"nodeClassRef": "odd"}}}});
     patch(odd).await;
-    let message = until("the class to be named", PATIENCE, async || {
-        let said = condition(&client, "general", "ValidationSucceeded").await?;
-        let message = said["message"].as_str().unwrap_or_default().to_owned();
-        Ok(message.contains("nodeClassRef").then_some(message))
-    });
-    message.await.expect("named");
+    until_named(&client, "nodeClassRef").await;
     assert_eq!(served.nodes().await.len(), 1, "no orphan");
 
     let class = example_pool()["spec"]["template"]["spec"]["nodeClassRef"].clone();
