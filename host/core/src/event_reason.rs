@@ -107,7 +107,7 @@ reasons! {
         RequiresNewCapacity,
         /// CapacityBuffer: it asks for nothing.
         BufferEmpty,
-        /// EC2NodeClass: it waits for NodeClaims.
+        /// Node class: it waits for NodeClaims.
         WaitingOnNodeClaimTermination,
         /// Policy: its module serves.
         Serving,

@@ -3,7 +3,9 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::chart::ink;
-use crate::{Report, STYLE, courses, differences, headline, moves, unplaced, usage, verdict, waterfall};
+use crate::{
+    Report, STYLE, courses, differences, headline, moves, unplaced, usage, verdict, waterfall,
+};
 
 /// The browser may load nothing; styles stand in the page.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";

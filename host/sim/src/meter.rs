@@ -120,7 +120,7 @@ impl Meter {
         self.level_of_money();
     }
 
-    /// What instances cost.
+    /// Cost of instances.
     pub(crate) fn money(&self) -> &Money {
         &self.money
     }

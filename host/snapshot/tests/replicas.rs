@@ -208,10 +208,7 @@ fn what_a_server_has_seen_is_not_planned() {
     ] {
         let (pods, notes) = planned(&seen(kind));
         assert_eq!(pods, [""; 0], "{kind}");
-        let passed = notes
-            .iter()
-            .filter(|note| note.contains("ignored"))
-            .count();
+        let passed = notes.iter().filter(|note| note.contains("ignored")).count();
         assert_eq!(
             (notes.len(), passed),
             if kind == "Job" { (1, 1) } else { (0, 0) },

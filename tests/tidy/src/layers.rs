@@ -62,6 +62,7 @@ const SCHEDULE: &[&[&str]] = &[
     &["explain"],
     &["launch"],
     &["decision", "session", "simulation"],
+    &["fresh"],
 ];
 
 /// Breaches: uses that go up, circles, and modules that stand in no layer.

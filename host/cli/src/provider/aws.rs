@@ -11,8 +11,8 @@ use k8s_openapi::api::core::v1::Service;
 use kube::config::{Kubeconfig, NamedContext};
 use kube::{Api, Client};
 use plimsoll_aws::{Clients, ClusterAccess, ConnectError, ErrorClass, NodeSettings};
-use plimsoll_controller::{Notices, Telemetry};
 use plimsoll_controller::provider::{self, AwsSetup, VersionSource};
+use plimsoll_controller::{Notices, Telemetry};
 use plimsoll_core::snapshot::Settings;
 
 use self::settings::{gates, intervals, is_set, nodes, refuse_zonal_shifts};

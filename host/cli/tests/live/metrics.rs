@@ -156,7 +156,10 @@ fn assert_bounded(families: &Families) {
     let is = |name: &str| sum(families, &format!("plimsoll_packing_{name}"), &[]);
     let (cost, bound) = (is("cost_dollars_per_hour"), is("bound_dollars_per_hour"));
     let unguarded = is("unguarded_bound_dollars_per_hour");
-    assert!(0.0 < unguarded && unguarded < bound, "{unguarded} < {bound}");
+    assert!(
+        0.0 < unguarded && unguarded < bound,
+        "{unguarded} < {bound}"
+    );
     assert!(bound <= cost + 1e-9, "{bound} <= {cost}");
     let gap = is("gap_ratio");
     assert!((0.0..0.5).contains(&gap), "{gap}");

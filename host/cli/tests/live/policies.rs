@@ -218,7 +218,9 @@ async fn what_a_policy_says_wrong_is_told_by_field_and_a_shadow_decides_nothing(
     assert_eq!(said.node_pools, Vec::<String>::new());
     served.run_pods("web", 1).await;
     let compared = |said: &PolicyStatus| said.shadow.is_some();
-    let said = served.until_said("shadow", "to be compared", compared).await;
+    let said = served
+        .until_said("shadow", "to be compared", compared)
+        .await;
     let own = said.shadow.expect("a comparison");
     assert!(said.calls > 0 && own.decisions > 0, "{own:?}");
     // It is the module of list prices beside list prices.
@@ -227,7 +229,8 @@ async fn what_a_policy_says_wrong_is_told_by_field_and_a_shadow_decides_nothing(
     let words = served.told("ShadowCompared", "shadow").await;
     assert!(words.starts_with("0 of 1 decisions differ"), "{words}");
     let metrics = served.get("metrics-port", "/metrics").await;
-    let same = "plimsoll_policy_shadow_decisions_total{policy=\"shadow\",hook=\"rank\",outcome=\"same\"} ";
+    let same =
+        "plimsoll_policy_shadow_decisions_total{policy=\"shadow\",hook=\"rank\",outcome=\"same\"} ";
     assert!(metrics.contains(same), "{metrics}");
     served.end();
 }

@@ -44,7 +44,7 @@ impl PolicyChanges {
         self.0.tasks.subscribe()
     }
 
-    /// What the engine is to know of the next change. Changes that come before it is awaited count as one, and none is lost if the wait is given up.
+    /// The input by which the engine learns of the next change. Changes that come before it is awaited count as one, and none is lost if the wait is given up.
     pub(crate) async fn next(&self) -> Input {
         tokio::select! {
             () = self.0.changed.notified() => Input::PoliciesChanged,

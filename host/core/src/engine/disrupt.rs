@@ -100,7 +100,7 @@ impl Disruption {
         self.last_pass = None;
     }
 
-    /// What earlier passes found does not count any more.
+    /// Lets what earlier passes found count no more.
     pub(super) fn search_again(&mut self) {
         self.last_pass = None;
         self.pace = SearchPace::default();

@@ -11,7 +11,7 @@ const MOST: usize = 4096;
 /// The longest name of an object.
 const LONGEST_NAME: usize = 253;
 
-/// Whether an event was said before.
+/// An event that is new, or was said before.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Said {
     /// It is new, and to be written under this name.
