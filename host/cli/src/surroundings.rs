@@ -1,4 +1,4 @@
-//! What a command that looks at a cluster knows of it beside its objects: region, settings and namespace of its controller, from flags, from
+//! Knowledge of a cluster beside its objects: region, settings and namespace of its controller, from flags, from
 //! the environment under the names that `run` reads, or from the objects themselves.
 
 use std::collections::BTreeSet;

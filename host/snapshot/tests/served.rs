@@ -1,4 +1,4 @@
-//! What an API server gave: one odd object never stops the rest from being read.
+//! Objects as an API server gives them: one odd object never stops the rest from being read.
 
 use plimsoll_core::model::NodePool;
 use plimsoll_snapshot::{Limits, Loaded, Note, read, read_served};

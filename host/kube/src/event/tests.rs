@@ -1,4 +1,4 @@
-//! What an event says of its object, against a server that keeps what is written.
+//! An event says what its object is, against a server that keeps what is written.
 
 use std::sync::{Arc, Mutex};
 
