@@ -161,7 +161,7 @@ fn a_pod_is_told_where_it_is_expected() {
     told.sort();
     let words: Vec<&str> = told.iter().map(|(_, words)| words.as_str()).collect();
     assert_eq!(words.len(), 2, "{words:?}");
-    let there = "Pod should schedule on: nodeclaim/n1, node/n1";
+    let there = "Pod should schedule on: nodeclaim/claim-n1, node/n1";
     assert_eq!(words[0], there);
     let bought = words[1].strip_prefix("Pod should schedule on: nodeclaim/");
     assert!(
