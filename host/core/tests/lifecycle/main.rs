@@ -124,9 +124,9 @@ impl Scene {
     fn told(&self) -> Vec<(&'static str, &'static str)> {
         let reports = self.step().reports.into_iter();
         let told = reports.map(|own| match own.object {
-            ObjectKey::Claim(_) => ("claim", own.reason),
-            ObjectKey::Node(_) => ("node", own.reason),
-            _ => ("other", own.reason),
+            ObjectKey::Claim(_) => ("claim", own.reason.as_str()),
+            ObjectKey::Node(_) => ("node", own.reason.as_str()),
+            _ => ("other", own.reason.as_str()),
         });
         told.collect()
     }
