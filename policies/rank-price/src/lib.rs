@@ -15,6 +15,8 @@ reasons! { SUITS = "list price, of the size that suits", SIZE = "list price time
 
 /// Nodes up to which a cluster is best served by machines of so many processors.
 const SIZES: [(u32, u32); 5] = [(2, 1), (6, 2), (20, 4), (60, 8), (200, 16)];
+/// Dollars per hour beyond which the host takes no price: the largest instances would have one in a small cluster.
+const MOST: f64 = 100_000.0;
 /// Processors in larger clusters.
 const LARGEST: u32 = 32;
 
@@ -33,7 +35,7 @@ impl Ranking for SuitedPrice {
         Ok(table.map(|offering, _pool| {
             let off = unfitness(offering.cpu_milli(), wanted);
             let reason = if off > 1.0 { SIZE } else { SUITS };
-            Price::dollars(offering.price() * off, reason)
+            Price::dollars((offering.price() * off).min(MOST), reason)
         }))
     }
 }
@@ -91,6 +93,14 @@ mod tests {
             panic!()
         };
         assert_eq!((small, large), (0.1 * 4.0, 0.4));
+    }
+
+    #[test]
+    fn the_largest_instance_has_a_price_that_the_host_takes() {
+        let market = Market::new().offering("u7i-12tb.224xlarge", "a", 152.88);
+        let market = market.size(896_000, 12_582_912);
+        let prices = market.prices(&SuitedPrice, &Options { cpus: 1 });
+        assert_eq!(prices[0].then(), MOST);
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod table;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use k8s_openapi::api::core::v1::{Event, ObjectReference};
+use k8s_openapi::api::core::v1::Event;
 use kube::ResourceExt;
 use kube::api::{Api, DeleteParams, ListParams, PostParams};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
@@ -49,7 +49,7 @@ impl Served {
                 let is_said = field.as_deref().is_some_and(|value| !value.is_empty());
                 assert!(is_said, "{reason}: {about:?}");
             }
-            let shown = self.shown_of(&events, about).await?;
+            let shown = self.shown_of(&events, event).await?;
             assert!(shown.contains(&event.name_any()), "{reason}: {about:?}");
             let uid = about.uid.clone().unwrap_or_default();
             let fact = (uid, reason, event.message.clone().unwrap_or_default());
@@ -63,8 +63,9 @@ impl Served {
     async fn shown_of(
         &self,
         events: &Api<Event>,
-        about: &ObjectReference,
+        event: &Event,
     ) -> Result<BTreeSet<String>, kube::Error> {
+        let about = &event.involved_object;
         let text = |field: &Option<String>| field.clone().unwrap_or_default();
         let (kind, name) = (text(&about.kind), text(&about.name));
         let (namespace, version) = (text(&about.namespace), text(&about.api_version));
@@ -78,7 +79,8 @@ impl Served {
             namespace => Api::namespaced_with(self.client.clone(), namespace, &resource),
         };
         let there = objects.get_opt(&name).await?;
-        let uid = there.and_then(|object| object.metadata.uid);
+        let uid = there.filter(|object| was_there(object, event));
+        let uid = uid.and_then(|object| object.metadata.uid);
         let uid = uid.unwrap_or_else(|| text(&about.uid));
         let selector = format!(
             "involvedObject.kind={kind},involvedObject.name={name},involvedObject.namespace={namespace},involvedObject.uid={uid}"
@@ -101,6 +103,15 @@ impl Served {
         let found = found.await;
         assert!(found.is_ok(), "not found: {missing:?}");
     }
+}
+
+/// `true` if an object was there when an event was written, and not another one of its name: claims of the same need bear the same name, one
+/// after the other. Creations are told in whole seconds.
+fn was_there(object: &DynamicObject, event: &Event) -> bool {
+    let created = object.metadata.creation_timestamp.as_ref();
+    let created = created.map(|created| created.0.as_second());
+    let written = event.event_time.as_ref().map(|time| time.0.as_second());
+    created.is_some() && created < written
 }
 
 /// A pool of this name and a requirement, whose nodes only pods that ask for it use.
@@ -305,6 +316,9 @@ async fn events_of_policies_and_buffers_are_found_by_describe() {
     ] {
         apply(&served.client, &object).await.expect("applied");
     }
+    served.until_described(&[EventReason::Shadowing]).await;
+    // A decision, which the policy in shadow is asked about.
+    served.run_pods("web", 1).await;
     served.until_described(OF_POLICIES_AND_BUFFERS).await;
     served.end();
 }
