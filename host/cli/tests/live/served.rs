@@ -132,12 +132,14 @@ impl Served {
         gone.await.expect("gone");
     }
 
-    /// Waits for an event of a reason about an object; its words.
+    /// Waits for an event of the program's, of a reason and about an object; its words. The scheduler has events of the same reasons.
     pub(super) async fn told(&self, reason: &str, object: &str) -> String {
         let events: Api<Event> = Api::namespaced(self.client.clone(), "default");
         let told = until("the event", PATIENCE, async || {
             let events = events.list(&ListParams::default()).await?.items;
-            let found = events.into_iter().find(|event| is(event, reason, object));
+            let own = |event: &Event| event.reporting_controller.as_deref() == Some("plimsoll");
+            let mut events = events.into_iter().filter(own);
+            let found = events.find(|event| is(event, reason, object));
             Ok(found.map(|event| event.note.unwrap_or_default()))
         });
         told.await.expect("told")
