@@ -30,10 +30,11 @@ impl WaitingNotices {
     pub(crate) fn take(&mut self, index: &Index, now: Instant) -> Vec<Notice> {
         let (mut ready, mut waiting) = (Vec::new(), Vec::new());
         for (until, notice) in std::mem::take(&mut self.0) {
-            match seen(notice, index) {
-                Ok(notice) => ready.push(notice),
-                Err(notice) if now >= until => ready.push(notice),
-                Err(notice) => waiting.push((until, notice)),
+            let (notice, is_known) = seen(notice, index);
+            if is_known || now >= until {
+                ready.push(notice);
+            } else {
+                waiting.push((until, notice));
             }
         }
         let surplus = waiting.len().saturating_sub(MOST);
@@ -43,15 +44,15 @@ impl WaitingNotices {
     }
 }
 
-/// The event with the uid and the version of its object; itself where that is not seen.
-fn seen(notice: Notice, index: &Index) -> Result<Notice, Notice> {
+/// The event with the uid and the version of its object, or itself, and `true` if its object is known.
+fn seen(notice: Notice, index: &Index) -> (Notice, bool) {
     let Some((kind, (namespace, name))) = notice.unseen() else {
-        return Ok(notice);
+        return (notice, true);
     };
     let key = (namespace.to_owned(), name.to_owned());
     match index.seen(kind, &key) {
-        Some(seen) => Ok(notice.seen(seen.uid.as_str(), seen.version)),
-        None => Err(notice),
+        Some(seen) => (notice.seen(seen.uid.as_str(), seen.version), true),
+        None => (notice, false),
     }
 }
 

@@ -17,8 +17,10 @@ use crate::money::per_hour;
 use crate::planner::{Appraisal, Planner};
 use crate::run::Run;
 
-/// Looks over the time that a recording spans.
-const LOOKS: i64 = 96;
+/// Looks over the time that a recording spans. Each takes about as long as a full consolidation pass and a few plans of the whole cluster.
+const LOOKS: i64 = 24;
+/// Looks at one distance at most.
+const MOST: i64 = 192;
 /// The least time from one look to the next.
 const LEAST: Span = Span::from_secs(60);
 
@@ -130,9 +132,9 @@ impl Looks {
     /// The next look is due; a run that goes on long after its recording is looked at less and less often.
     fn advance(&mut self) {
         self.count += 1;
-        if self.count == 2 * LOOKS {
+        if self.count == MOST {
             self.every = self.every + self.every;
-            self.count = LOOKS;
+            self.count = MOST / 2;
         }
         self.next = self.next + self.every;
     }

@@ -14,7 +14,7 @@ fn pool(name: &str) -> Value {
     })
 }
 
-fn pod(name: &str, cpu: Value) -> Value {
+fn pod(name: &str, cpu: &Value) -> Value {
     json!({
         "apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "shop", "name": name, "uid": name},
         "spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": cpu}}}]},
@@ -22,7 +22,7 @@ fn pod(name: &str, cpu: Value) -> Value {
     })
 }
 
-fn list(items: Vec<Value>) -> Vec<u8> {
+fn list(items: &[Value]) -> Vec<u8> {
     let list = json!({
         "apiVersion": "v1", "kind": "List", "items": items,
         "plimsoll": {"time": "2026-01-01T00:00:00Z", "catalogue": {"region": "us-east-1"}},
@@ -30,7 +30,7 @@ fn list(items: Vec<Value>) -> Vec<u8> {
     serde_json::to_vec(&list).expect("JSON")
 }
 
-fn served(items: Vec<Value>) -> Loaded {
+fn served(items: &[Value]) -> Loaded {
     read_served(&list(items)[..], &Limits::default()).expect("the rest is read")
 }
 
@@ -58,15 +58,15 @@ fn an_object_that_cannot_be_read_is_told_and_all_others_are_read() {
         "apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"namespace": "shop", "name": "odd"},
         "spec": {"minAvailable": {"odd": 1}},
     });
-    let items = vec![
-        pod("a", json!({"odd": 1})),
+    let items = [
+        pod("a", &json!({"odd": 1})),
         pool("general"),
         claim,
         class,
         budget,
-        pod("b", json!("1")),
+        pod("b", &json!("1")),
     ];
-    let loaded = served(items.clone());
+    let loaded = served(&items);
     let names = |loaded: &Loaded| -> Vec<String> {
         let pods = loaded.snapshot.pods.iter();
         pods.map(|pod| pod.name.to_string()).collect()
@@ -91,7 +91,7 @@ fn an_object_that_cannot_be_read_is_told_and_all_others_are_read() {
         );
     }
     // Of a file the author is told that it is wrong.
-    assert!(read(&list(items)[..], &Limits::default()).is_err());
+    assert!(read(&list(&items)[..], &Limits::default()).is_err());
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn a_pool_of_which_a_part_cannot_be_read_is_read_without_it_and_not_ready() {
     let mut odd = pool("odd");
     odd["metadata"]["annotations"] = json!({"plimsoll.dev/packing": "tight"});
     odd["spec"]["limits"] = json!({"cpu": "10"});
-    let loaded = served(vec![odd, pool("general")]);
+    let loaded = served(&[odd, pool("general")]);
     let ready: Vec<_> = pools(&loaded)
         .into_iter()
         .map(|pool| (pool.name.as_str(), pool.ready))
@@ -117,7 +117,7 @@ fn a_pool_of_which_a_part_cannot_be_read_is_read_without_it_and_not_ready() {
 
 #[test]
 fn a_cluster_without_pools_gets_none() {
-    let loaded = served(vec![pod("a", json!("1"))]);
+    let loaded = served(&[pod("a", &json!("1"))]);
     assert!(pools(&loaded).is_empty());
     assert!(!loaded.notes.contains(&Note::DefaultPool));
 }

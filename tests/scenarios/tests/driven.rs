@@ -68,11 +68,11 @@ impl Driven {
     /// Plans for the next question and hands the plan in.
     pub(crate) fn plan(&mut self) {
         let request = self.next(Span::from_secs(60), solve).expect("a question");
-        self.plan_of(request);
+        self.plan_of(&request);
     }
 
     /// Plans for a question and hands the plan in.
-    pub(crate) fn plan_of(&mut self, request: SolveRequest) {
+    pub(crate) fn plan_of(&mut self, request: &SolveRequest) {
         let plan = schedule::plan(&request.snapshot);
         self.hand_in(Input::Solved(request.id, Box::new(plan)));
     }

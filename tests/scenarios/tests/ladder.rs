@@ -54,11 +54,11 @@ fn world(spot: bool, changes: Vec<TimedChange>) -> Recording {
         let listed = instance_type(name).cpu(cpu).memory_mib(16_384).pods(110);
         let listed = listed.no_overhead().price(price);
         let listed = listed.offered(ZONE_1, OnDemand);
-        match spot {
-            true => listed
-                .price(price / 2.0)
-                .offered(ZONE_1, CapacityType::Spot),
-            false => listed,
+        if spot {
+            let listed = listed.price(price / 2.0);
+            listed.offered(ZONE_1, CapacityType::Spot)
+        } else {
+            listed
         }
     });
     let fixture = sold.fold(cluster().pool(general), |cluster, listed| {

@@ -29,7 +29,7 @@ fn other_policies_are_asked_at_once_about_all_that_waits() {
         assert_eq!(driven.now, changed, "no more pods are waited for");
         let waiting = request.snapshot.pods.iter();
         assert_eq!(waiting.filter(|pod| pod.node.is_none()).count(), 29);
-        driven.plan_of(request);
+        driven.plan_of(&request);
         assert!(driven.next(HOUR, solve).is_none(), "one change, one plan");
     }
 }
@@ -41,6 +41,6 @@ fn a_change_while_a_plan_is_made_is_planned_for_after_it() {
     let first = driven.next(Span::ZERO, solve).expect("a question");
     driven.hand_in(Input::PoliciesChanged);
     assert!(driven.next(HOUR, solve).is_none(), "one plan at a time");
-    driven.plan_of(first);
+    driven.plan_of(&first);
     assert!(driven.next(Span::ZERO, solve).is_some());
 }

@@ -61,7 +61,7 @@ fn spoken(line: &str, is_help: bool) -> Vec<String> {
     }
     let quotes = line.replace("\\\"", "").replace("'\"'", "");
     let parts: Vec<&str> = quotes.split('"').collect();
-    let (is_odd, is_continued) = (parts.len() % 2 == 0, line.ends_with('\\'));
+    let (is_odd, is_continued) = (parts.len().is_multiple_of(2), line.ends_with('\\'));
     // Without a quote, a line that is continued is in the middle of a text; with an odd number of them, it ends one of the line before unless it
     // is continued itself.
     let first = match (parts.len(), is_odd) {

@@ -33,12 +33,11 @@ impl CallError {
         move |error| Self {
             action,
             code: error.code().unwrap_or_default().to_owned(),
-            message: match error.message() {
-                Some(message) => message.to_owned(),
-                None => {
-                    let words = words(&error);
-                    credentials::missing(&words).map_or(words, str::to_owned)
-                }
+            message: if let Some(message) = error.message() {
+                message.to_owned()
+            } else {
+                let words = words(&error);
+                credentials::missing(&words).map_or(words, str::to_owned)
             },
             status: status(&error),
         }

@@ -68,10 +68,13 @@ fn words(log: &ShadowLog) -> String {
         log.differ, log.decisions
     );
     if let Some(percent) = agreement(log) {
-        words += &format!("; agreement {percent} %");
+        words = format!("{words}; agreement {percent} %");
     }
     if log.regret != PricePerHour::ZERO {
-        words += &format!("; costs {:+.4} dollars per hour", log.regret.dollars());
+        words = format!(
+            "{words}; costs {:+.4} dollars per hour",
+            log.regret.dollars()
+        );
     }
     for (number, what) in [
         (log.extra_moves, "more consolidations"),
@@ -82,14 +85,17 @@ fn words(log: &ShadowLog) -> String {
         (log.passed_over, "decisions skipped"),
     ] {
         if number > 0 {
-            words += &format!("; {number} {what}");
+            words = format!("{words}; {number} {what}");
         }
     }
     if log.waiting != 0 {
-        words += &format!("; {:+} pods pending", log.waiting);
+        words = format!("{words}; {:+} pods pending", log.waiting);
     }
     if let Some(last) = log.differing.back() {
-        words += &format!("; last, decided: {}; shadow: {}", last.active, last.shadow);
+        words = format!(
+            "{words}; last, decided: {}; shadow: {}",
+            last.active, last.shadow
+        );
     }
     words
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Engine;
 use super::naming::ClaimPurpose;
+use super::progress::tell_placed;
 use super::runaway::Tally;
 use super::spare::for_spare_alone;
 use crate::action::Action;
@@ -82,7 +83,7 @@ impl Engine {
             };
             refused |= !done;
         }
-        self.tell_placed((&solving.snapshot, plan), &bought, now, actions);
+        tell_placed((&solving.snapshot, plan), &bought, now, actions);
         self.tell_held(&solving.snapshot, plan, &held, now, actions);
         self.tell_unplaced(&solving.snapshot, plan, now, actions);
         self.tell_buffers(&solving.snapshot, plan, &held, now, actions);

@@ -49,26 +49,25 @@ impl Engine {
             actions.push(report(object, reason, words, now));
         }
     }
+}
 
-    /// Tells pods that wait where a plan expects them; `bought` are the claims that were asked for, by row.
-    pub(super) fn tell_placed(
-        &self,
-        (snapshot, plan): (&Snapshot, &Plan),
-        bought: &BTreeMap<usize, ClaimName>,
-        now: Timestamp,
-        actions: &mut Vec<Action>,
-    ) {
-        let placed = plan.placements.iter().filter_map(|placement| {
-            let pod = snapshot.pods.get(placement.pod)?;
-            let waits = pod.node.is_none() && !pod.is_spare();
-            let place = place(snapshot, placement.target, bought);
-            place.filter(|_| waits).map(|place| (pod, place))
-        });
-        for (pod, place) in placed.take(MOST) {
-            let object = ObjectKey::Pod(pod.uid.clone());
-            let words = format!("Pod should schedule on: {place}");
-            actions.push(report(object, EventReason::Nominated, words, now));
-        }
+/// Tells pods that wait where a plan expects them; `bought` are the claims that were asked for, by row.
+pub(super) fn tell_placed(
+    (snapshot, plan): (&Snapshot, &Plan),
+    bought: &BTreeMap<usize, ClaimName>,
+    now: Timestamp,
+    actions: &mut Vec<Action>,
+) {
+    let placed = plan.placements.iter().filter_map(|placement| {
+        let pod = snapshot.pods.get(placement.pod)?;
+        let waits = pod.node.is_none() && !pod.is_spare();
+        let place = place(snapshot, placement.target, bought);
+        place.filter(|_| waits).map(|place| (pod, place))
+    });
+    for (pod, place) in placed.take(MOST) {
+        let object = ObjectKey::Pod(pod.uid.clone());
+        let words = format!("Pod should schedule on: {place}");
+        actions.push(report(object, EventReason::Nominated, words, now));
     }
 }
 

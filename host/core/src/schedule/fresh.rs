@@ -58,13 +58,12 @@ pub fn fresh_fleet(snapshot: &Snapshot) -> FreshFleet {
     FreshFleet {
         bound,
         by_guards,
-        with_waiting: match is_waited_for {
-            true => {
-                let mut all = as_if_waiting(snapshot, |_| true).0;
-                all.settings = settings;
-                price(&all)
-            }
-            false => with_all,
+        with_waiting: if is_waited_for {
+            let mut all = as_if_waiting(snapshot, |_| true).0;
+            all.settings = settings;
+            price(&all)
+        } else {
+            with_all
         },
         worth,
     }

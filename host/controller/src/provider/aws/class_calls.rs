@@ -65,7 +65,7 @@ async fn know_cluster(ec2: &Ec2) {
             tracing::warn!(%error, "addresses of the cluster's services are not known");
         }
         Err(_) => {
-            tracing::warn!("EKS does not say in time which addresses the cluster's services have")
+            tracing::warn!("EKS does not say in time which addresses the cluster's services have");
         }
     }
 }
