@@ -77,7 +77,7 @@ pub(crate) struct Player {
 enum Who {
     /// The core decides with policies, which are watched as a live cluster's are, and keeps what pools sell from one decision to the
     /// next. The second generation is asked why nodes are kept, so that what it is asked changes nothing.
-    Core(Generation, Session, Generation),
+    Core(Generation, Session, Box<Generation>),
     /// A node group grows.
     Fixed(FixedGroup),
 }
@@ -124,7 +124,7 @@ impl Player {
         asked.observers.clear();
         let (plays, asked) = (Generation::first(policies), Generation::first(asked));
         Self {
-            who: Who::Core(plays, Session::default(), asked),
+            who: Who::Core(plays, Session::default(), Box::new(asked)),
             halted: Halted::default(),
         }
     }

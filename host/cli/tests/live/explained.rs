@@ -197,12 +197,12 @@ async fn pools_that_are_not_ready_are_told_with_their_reason_and_odd_objects_sto
         ("nodepool", "other"),
     ] {
         let text = explained(&served, subject, name);
-        assert_has(&text, &unread.each_ref().map(|words| words.as_str()));
+        assert_has(&text, &unread.each_ref().map(String::as_str));
     }
     let folder = tempfile::tempdir().expect("a folder");
     let to = folder.path().join("cluster.json").display().to_string();
     let (_, told) = said(&served, &["snapshot", "record", "--names", "-O", &to]);
-    assert_has(&told, &unread.each_ref().map(|words| words.as_str()));
+    assert_has(&told, &unread.each_ref().map(String::as_str));
     let recorded = std::fs::read_to_string(&to).expect("it was written");
     assert!(recorded.contains("giant") && recorded.contains("general"));
 }
