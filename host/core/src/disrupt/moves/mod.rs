@@ -10,7 +10,6 @@
 //! pods, may be carried out together; of others each has to be found again after the one before.
 
 mod after;
-mod budget_room;
 mod bundle;
 mod move_simulation;
 mod order;
@@ -18,7 +17,6 @@ mod search;
 mod together;
 
 pub use after::carry_out;
-pub use budget_room::BudgetRoom;
 pub(super) use move_simulation::{KnownPrices, ask_at};
 pub use move_simulation::{MoveSimulation, ask};
 
@@ -111,8 +109,8 @@ pub struct MoveSettings {
     /// Nodes too young for a move that buys something; they may go without a replacement. Positions in the snapshot's nodes,
     /// ascending.
     pub young: Vec<usize>,
-    /// Nodes of each NodePool that may go at once; budgets allow no more.
-    pub room: BudgetRoom,
+    /// Nodes that may go at once where several go without a replacement; budgets allow no more.
+    pub most_together: usize,
 }
 
 impl Default for MoveSettings {
@@ -123,7 +121,7 @@ impl Default for MoveSettings {
             least_saving_percent: 5,
             excluded: Vec::new(),
             young: Vec::new(),
-            room: BudgetRoom::default(),
+            most_together: usize::MAX,
         }
     }
 }
