@@ -187,9 +187,12 @@ impl Planner for Player {
 
     fn appraise(&mut self, snapshot: &Snapshot, rows: &[usize]) -> Option<Appraisal> {
         let kept = match &self.who {
-            Who::Core(_, session, asked) => {
-                let outlooks = asked.outlooks(snapshot, rows, session);
-                outlooks.iter().map(KeepReason::of).collect()
+            // What pools sell is kept for the pools as they are, and these may lack their budgets.
+            Who::Core(_, _, asked) => {
+                let ask = |snapshot: &Snapshot, rows: &[usize]| {
+                    asked.outlooks(snapshot, rows, &Session::default())
+                };
+                KeepReason::of_nodes(snapshot, rows, ask)
             }
             // A node group takes away empty nodes alone.
             Who::Fixed(_) => vec![KeepReason::ConsolidationPolicy; rows.len()],

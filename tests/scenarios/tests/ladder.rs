@@ -29,12 +29,12 @@ impl Planner for Core {
     }
 
     fn appraise(&mut self, snapshot: &Snapshot, rows: &[usize]) -> Option<Appraisal> {
-        let kept = rows
-            .iter()
-            .map(|row| KeepReason::of(&outlook(snapshot, *row)));
+        let ask = |snapshot: &Snapshot, rows: &[usize]| {
+            rows.iter().map(|row| outlook(snapshot, *row)).collect()
+        };
         Some(Appraisal {
             fresh: schedule::fresh_fleet(snapshot),
-            kept: kept.collect(),
+            kept: KeepReason::of_nodes(snapshot, rows, ask),
         })
     }
 
@@ -155,6 +155,17 @@ fn a_guard_is_charged_with_what_it_makes_dearer() {
         .filter(|guard| *guard != Guard::UnrequestedSpot);
     let others = others.map(|guard| cost_of(&card, LadderStep::Guard(guard)));
     assert_eq!(others.collect::<Vec<_>>(), vec![0; Guard::ALL.len() - 1]);
+}
+
+/// Pods of two nodes would fit on one that costs less; by the pool's budget, a tenth, only one node may go at once.
+#[test]
+fn nodes_that_could_only_go_together_are_charged_to_the_budget() {
+    let mut tasks =
+        ["one", "two"].map(|name| task(name, 1900, DoNotDisrupt::No, Span::from_secs(10 * 3600)));
+    tasks[1].at = START + Span::from_secs(600);
+    let card = play(world(false, tasks.to_vec()));
+    let kept = cost_of(&card, LadderStep::Kept(KeepReason::Budgets));
+    assert!(is_about(kept, 10 * 5 * CENT), "{:?}", card.ladder);
 }
 
 /// A look changes nothing of what it looks at.

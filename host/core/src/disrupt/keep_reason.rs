@@ -1,10 +1,13 @@
 //! Reasons for which a node in use is still there at a moment, in few kinds: what a report on cost charges the node's price to.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::candidate::Blocked;
 use super::consolidate::Unfit;
 use super::outlook::{DeclinedBy, Outlook};
+use crate::snapshot::Snapshot;
 
 /// Kind of the first rule that keeps a node, in the order in which a disruption pass asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -94,6 +97,27 @@ impl KeepReason {
         }
     }
 
+    /// The kinds for several nodes of a snapshot, whose outlooks `ask` knows. Where no move is found, it is asked once more as if NodePools had
+    /// no budgets: moves of more nodes than may go at once are not looked for.
+    pub fn of_nodes(
+        snapshot: &Snapshot,
+        rows: &[usize],
+        ask: impl Fn(&Snapshot, &[usize]) -> Vec<Outlook>,
+    ) -> Vec<Self> {
+        let mut kinds: Vec<Self> = ask(snapshot, rows).iter().map(Self::of).collect();
+        if kinds.contains(&Self::NoMove) {
+            let again = ask(&without_budgets(snapshot), rows);
+            for (kind, again) in kinds.iter_mut().zip(&again) {
+                *kind = match (*kind, Self::of(again)) {
+                    (Self::NoMove, Self::Moving) => Self::Budgets,
+                    (Self::NoMove, again) => again,
+                    (kind, _) => kind,
+                };
+            }
+        }
+        kinds
+    }
+
     fn of_blocked(blocked: &Blocked) -> Self {
         match blocked {
             Blocked::UnderWay
@@ -125,4 +149,13 @@ impl KeepReason {
             Unfit::Empty => Self::Moving,
         }
     }
+}
+
+/// The snapshot with NodePools whose budgets limit nothing.
+fn without_budgets(snapshot: &Snapshot) -> Snapshot {
+    let mut result = snapshot.clone();
+    for pool in &mut result.pools {
+        Arc::make_mut(pool).disruption.budgets.clear();
+    }
+    result
 }

@@ -26,7 +26,7 @@ use super::churn;
 use super::consolidate::{self, Unfit};
 use super::drift;
 use super::held_pools::held_pools;
-use super::moves::{self, KnownPrices, Move, MoveSettings};
+use super::moves::{self, BudgetRoom, KnownPrices, Move, MoveSettings};
 use super::savings::{Savings, command_of};
 use super::static_drift;
 use super::vacant::{self, Vacant};
@@ -297,7 +297,7 @@ impl<'l, 's> Proposal<'l, 's> {
             self.left.get(&key).copied().unwrap_or(0)
         };
         let mut rows = Vec::new();
-        let mut least_left = u32::MAX;
+        let mut may_go = Vec::new();
         for candidate in &self.pass.graceful {
             match consolidate::fits_consolidation(snapshot, candidate) {
                 Ok(()) if left(candidate) == 0 => {
@@ -306,7 +306,7 @@ impl<'l, 's> Proposal<'l, 's> {
                 Ok(()) => {
                     let young = consolidate::fits_replacement(snapshot, candidate).err();
                     self.unfit.extend(young.map(|unfit| (candidate.row, unfit)));
-                    least_left = least_left.min(left(candidate));
+                    may_go.push((candidate.row, &candidate.pool.name, left(candidate)));
                     rows.push(candidate.row);
                 }
                 Err(unfit) => self.unfit.push((candidate.row, unfit)),
@@ -315,8 +315,7 @@ impl<'l, 's> Proposal<'l, 's> {
         if !rows.is_empty() {
             let mut settings = move_settings(snapshot, &self.pass.graceful);
             settings.excluded.extend(&self.vacant);
-            // A move may hold nodes of any of these pools.
-            settings.most_together = least_left as usize;
+            settings.room = BudgetRoom::of(may_go);
             self.moves = moves::find_at(snapshot, &rows, &settings, self.pass.market());
         }
     }

@@ -149,6 +149,38 @@ fn nodes_go_together_within_the_budgets_of_their_own_pools() {
 }
 
 #[test]
+fn several_nodes_are_replaced_by_one_as_far_as_their_budget_goes() {
+    let most = |budget: u32| {
+        let count = |pool: &mut NodePool| {
+            pool.disruption.budgets = vec![Budget::always(BudgetNodes::Count(budget))];
+        };
+        let sizes = [("middle", 4000, 0.3), ("big", 16_000, 0.8)];
+        let world = sizes
+            .into_iter()
+            .fold(cluster(), |world, (name, cpu, price)| {
+                let listed = instance_type(name).cpu(cpu).memory_mib(cpu * 4).pods(110);
+                world.sells(listed.no_overhead().price(price).offered(ZONE_1, OnDemand))
+            });
+        let mut world = world.pool(general(count));
+        for at in 1..=4 {
+            let name = format!("n{at}");
+            world = world.node(ours(&name, "middle", 4000));
+            let pod = pod(&format!("web-{at}")).cpu(3500).memory_mib(256);
+            world = world.pod(pod.owned_by(OwnerKind::ReplicaSet, "web").on(&name));
+        }
+        let commands = pass(&world.snapshot()).commands;
+        commands.iter().map(|command| command.members.len()).max()
+    };
+    assert_eq!(most(4), Some(4));
+    assert_eq!(most(3), Some(3), "a move of all four could never be made");
+    assert_eq!(
+        most(2),
+        None,
+        "two cost less than the one that would hold their pods"
+    );
+}
+
+#[test]
 fn a_node_too_large_for_its_pods_is_replaced_for_less() {
     let snapshot = oversized(|_| {}).snapshot();
     let decision = pass(&snapshot);

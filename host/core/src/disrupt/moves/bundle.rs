@@ -4,7 +4,7 @@
 //! the most wasteful node, pieces are added for every kind for sale by how well they suit the room that is left; the kind that
 //! is used best wins, if it costs less than the pieces do.
 
-use super::MoveSimulation;
+use super::{BudgetRoom, MoveSimulation};
 use crate::bits::Bits;
 use crate::schedule::prices::priced::NewKind;
 use crate::schedule::simulation::{NodeLoad, NodeLoads};
@@ -35,7 +35,7 @@ pub(super) fn around(
         .collect();
     let mut best: Option<Bundle> = None;
     for kind in kinds {
-        let Some(found) = fill(kind, (seed, first), &window) else {
+        let Some(found) = fill(kind, (seed, first), &window, simulation.room()) else {
             continue;
         };
         let price: PricePerHour = found.members.iter().map(|row| simulation.price(*row)).sum();
@@ -57,10 +57,11 @@ fn fill(
     kind: &NewKind,
     first: (usize, &NodeLoad),
     window: &[(usize, &NodeLoad)],
+    mut room: BudgetRoom,
 ) -> Option<Bundle> {
     let mut rows: Bits = kind.rows.and(&first.1.rows);
     let mut left: Vec<i64> = kind.capacity.to_vec();
-    if rows.is_empty() || !put(&mut left, &first.1.amounts) {
+    if rows.is_empty() || !room.take(first.0) || !put(&mut left, &first.1.amounts) {
         return None;
     }
     let mut bundle = Bundle {
@@ -71,13 +72,13 @@ fn fill(
     let mut used = vec![false; window.len()];
     loop {
         let mut best: Option<(f64, usize)> = None;
-        for (at, (_, load)) in window.iter().enumerate() {
+        for (at, (row, load)) in window.iter().enumerate() {
             let fits = load
                 .amounts
                 .iter()
                 .zip(&left)
                 .all(|(asked, left)| asked <= left);
-            if used[at] || !fits || !load.rows.meets(&rows) {
+            if used[at] || !fits || !load.rows.meets(&rows) || !room.admits(*row) {
                 continue;
             }
             let suits = suits(&load.amounts, &left, &kind.capacity);
@@ -88,6 +89,7 @@ fn fill(
         let Some((_, at)) = best else { break };
         let (row, load) = window[at];
         used[at] = true;
+        room.take(row);
         put(&mut left, &load.amounts);
         rows.keep(&load.rows);
         bundle.members.push(row);

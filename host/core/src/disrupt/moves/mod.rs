@@ -10,6 +10,7 @@
 //! pods, may be carried out together; of others each has to be found again after the one before.
 
 mod after;
+mod budget_room;
 mod bundle;
 mod move_simulation;
 mod order;
@@ -17,6 +18,7 @@ mod search;
 mod together;
 
 pub use after::carry_out;
+pub use budget_room::BudgetRoom;
 pub(super) use move_simulation::{KnownPrices, ask_at};
 pub use move_simulation::{MoveSimulation, ask};
 
@@ -109,8 +111,8 @@ pub struct MoveSettings {
     /// Nodes too young for a move that buys something; they may go without a replacement. Positions in the snapshot's nodes,
     /// ascending.
     pub young: Vec<usize>,
-    /// Nodes that may go at once where several go without a replacement; budgets allow no more.
-    pub most_together: usize,
+    /// Nodes of each NodePool that may go at once; budgets allow no more.
+    pub room: BudgetRoom,
 }
 
 impl Default for MoveSettings {
@@ -121,7 +123,7 @@ impl Default for MoveSettings {
             least_saving_percent: 5,
             excluded: Vec::new(),
             young: Vec::new(),
-            most_together: usize::MAX,
+            room: BudgetRoom::default(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::order::{Reordered, fullest_first};
-use super::{Move, MoveSettings};
+use super::{BudgetRoom, Move, MoveSettings};
 use crate::model::MoveCost;
 use crate::plan::{Placement, Target};
 use crate::schedule::reading::Reading;
@@ -167,9 +167,9 @@ impl MoveSimulation<'_, '_> {
         self.settings.young.binary_search(&row).is_err()
     }
 
-    /// Nodes that may go at once without a replacement.
-    pub(super) fn most_together(&self) -> usize {
-        self.settings.most_together
+    /// Room for nodes of one move.
+    pub(super) fn room(&self) -> BudgetRoom {
+        self.settings.room.clone()
     }
 
     /// From now on a node neither goes nor takes pods. The last question must have been taken back.

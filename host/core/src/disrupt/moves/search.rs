@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Move, MoveSimulation, bundle, together};
+use super::{BudgetRoom, Move, MoveSimulation, bundle, together};
 use crate::bits::Bits;
 use crate::schedule::prices::priced::NewKind;
 use crate::schedule::simulation::{NodeLoads, To};
@@ -192,7 +192,7 @@ impl MoveSearch<'_, '_, '_> {
 
     fn neighbours(&mut self, part: &CandidatePart) {
         let mut failed_searches = 0;
-        for together in neighbourhoods(&part.nodes) {
+        for together in neighbourhoods(&part.nodes, &self.simulation.room()) {
             let found = self.simulation.attempt(&together, To::Packed);
             failed_searches = if found.is_some() {
                 0
@@ -228,23 +228,34 @@ fn wasteful_first(simulation: &MoveSimulation<'_, '_>, loads: &NodeLoads) -> Vec
     order
 }
 
-fn rows(nodes: &[Ranked]) -> Vec<usize> {
-    nodes.iter().map(|node| node.row).collect()
+/// Nodes to be packed again together: all of them where they are few, then the most wasteful and their neighbours; each as far as budgets
+/// let them go at once.
+fn neighbourhoods(order: &[Ranked], room: &BudgetRoom) -> Vec<Vec<usize>> {
+    let poor = order.iter().filter(|node| node.worth < WELL_USED);
+    let poor: Vec<usize> = poor.map(|node| node.row).collect();
+    let whole = (NEIGHBOURS + 1..=WHOLE).contains(&poor.len());
+    let whole = whole.then(|| admitted(&mut poor.clone(), WHOLE, room));
+    // No more than the parts have.
+    let whole = whole.filter(|rows| rows.len() > NEIGHBOURS);
+    let mut parts = Vec::new();
+    let mut left = poor;
+    while !left.is_empty() {
+        parts.push(admitted(&mut left, NEIGHBOURS, room));
+    }
+    parts.retain(|part| part.len() > 1);
+    whole.into_iter().chain(parts).collect()
 }
 
-/// Nodes to be packed again together: all of them where they are few, then the most wasteful and their neighbours.
-fn neighbourhoods(order: &[Ranked]) -> Vec<Vec<usize>> {
-    let poor: Vec<Ranked> = order
-        .iter()
-        .copied()
-        .filter(|node| node.worth < WELL_USED)
-        .collect();
-    let whole = (NEIGHBOURS + 1..=WHOLE)
-        .contains(&poor.len())
-        .then(|| rows(&poor));
-    let parts = poor
-        .chunks(NEIGHBOURS)
-        .filter(|part| part.len() > 1)
-        .map(rows);
-    whole.into_iter().chain(parts).collect()
+/// Takes off the first nodes that may go at once, at most so many and at least one.
+fn admitted(left: &mut Vec<usize>, most: usize, room: &BudgetRoom) -> Vec<usize> {
+    let mut room = room.clone();
+    let mut taken: Vec<usize> = Vec::new();
+    left.retain(|row| {
+        let takes = taken.len() < most && (room.take(*row) || taken.is_empty());
+        if takes {
+            taken.push(*row);
+        }
+        !takes
+    });
+    taken
 }

@@ -17,9 +17,8 @@ pub(super) fn deletions(simulation: &mut MoveSimulation<'_, '_>, alone: &[usize]
     let mut left: VecDeque<usize> = alone.iter().copied().collect();
     let mut moves = Vec::new();
     // More moves than a pass carries out are of no use.
-    let most = simulation.most_together().min(TOGETHER);
-    while most > 1 && moves.len() < MOST_COMMANDS && left.len() > 1 {
-        let Some(found) = next(simulation, &mut left, most) else {
+    while moves.len() < MOST_COMMANDS && left.len() > 1 {
+        let Some(found) = next(simulation, &mut left) else {
             continue;
         };
         simulation.rest();
@@ -33,18 +32,23 @@ pub(super) fn deletions(simulation: &mut MoveSimulation<'_, '_>, alone: &[usize]
 }
 
 /// The first nodes that can go together, taken off those that are left; `None` where the first of them cannot go any more.
-fn next(
-    simulation: &mut MoveSimulation<'_, '_>,
-    left: &mut VecDeque<usize>,
-    most: usize,
-) -> Option<Move> {
-    let mut members = Vec::new();
-    while members.len() < most
+fn next(simulation: &mut MoveSimulation<'_, '_>, left: &mut VecDeque<usize>) -> Option<Move> {
+    let (mut members, mut later) = (Vec::new(), Vec::new());
+    let mut room = simulation.room();
+    while members.len() < TOGETHER
         && let Some(row) = left.pop_front()
     {
-        if simulation.may_go(row) {
-            members.push(row);
+        if !simulation.may_go(row) {
+            continue;
         }
+        if room.take(row) || members.is_empty() {
+            members.push(row);
+        } else {
+            later.push(row);
+        }
+    }
+    for row in later.into_iter().rev() {
+        left.push_front(row);
     }
     loop {
         let found = simulation.attempt(&members, To::Staying);
