@@ -160,7 +160,8 @@ impl Object {
         }))
     }
 
-    /// The same object, of the class that it had before where its own cannot be read: that is never changed.
+    /// The same object, of the class that it had before where its own cannot be read: its group and kind never change, and nothing is
+    /// launched until it can be read.
     #[must_use]
     pub fn of_class_before(mut self, before: &Self) -> Self {
         if let (Self::Whole(model::Object::Pool(pool)), Self::Whole(model::Object::Pool(before))) =

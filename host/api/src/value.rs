@@ -113,7 +113,7 @@ impl de::Error for Words {
         Self(format!(
             "is {}; expected {}",
             shown(&found),
-            named(expected)
+            ranged(expected)
         ))
     }
 
@@ -149,6 +149,20 @@ fn named(expected: &dyn Expected) -> String {
         "a boolean" => "true or false".to_owned(),
         other if other.starts_with("struct ") => "an object".to_owned(),
         _ => words,
+    }
+}
+
+/// A type as people name it, with the range of its whole numbers: for a value that is of the right kind and out of range.
+fn ranged(expected: &dyn Expected) -> String {
+    let whole = |least: &dyn fmt::Display, most: &dyn fmt::Display| {
+        format!("a whole number from {least} to {most}")
+    };
+    match expected.to_string().as_str() {
+        "i32" => whole(&i32::MIN, &i32::MAX),
+        "i64" => whole(&i64::MIN, &i64::MAX),
+        "u32" => whole(&u32::MIN, &u32::MAX),
+        "u64" => whole(&u64::MIN, &u64::MAX),
+        _ => named(expected),
     }
 }
 
@@ -337,6 +351,35 @@ mod tests {
             let read: Result<NodePool, FieldError> = from_value(&value, &mut |_| {});
             assert_eq!(read.unwrap_err().to_string(), sentence);
         }
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_answered_with_the_range() {
+        fn told<T: DeserializeOwned + fmt::Debug>(value: &Value) -> String {
+            let read: Result<Vec<T>, FieldError> = from_value(&json!([value]), &mut |_| {});
+            read.unwrap_err().to_string()
+        }
+        let large = json!(99_999_999_999_i64);
+        assert_eq!(
+            told::<u32>(&large),
+            "[0] is 99999999999; expected a whole number from 0 to 4294967295"
+        );
+        assert_eq!(
+            told::<i32>(&large),
+            "[0] is 99999999999; expected a whole number from -2147483648 to 2147483647"
+        );
+        assert_eq!(
+            told::<u64>(&json!(-1)),
+            "[0] is -1; expected a whole number from 0 to 18446744073709551615"
+        );
+        assert_eq!(
+            told::<i64>(&json!(u64::MAX)),
+            "[0] is 18446744073709551615; expected a whole number from -9223372036854775808 to 9223372036854775807"
+        );
+        assert_eq!(
+            told::<u32>(&json!(1.5)),
+            "[0] is 1.5; expected a whole number"
+        );
     }
 
     #[test]

@@ -59,3 +59,6 @@ pub use resolve::unused_profiles::{FoundProfile, ProfileUse};
 pub use served::{Market, NodeSettings, ServedClass, reference};
 pub use types::{ToldTypes, TypeError};
 pub use user_data::ClusterAccess;
+
+/// Type of the condition of a class that the interruption queue is read, which launches do not wait for.
+pub const QUEUE_CONDITION: &str = class::conditions::QUEUE;

@@ -87,7 +87,7 @@ fn impatient(mut config: Config) -> Config {
 }
 
 /// A cluster as it was read, and the policies that decide in it.
-pub(crate) struct Looked {
+pub(crate) struct LiveCluster {
     /// Its objects, as a file would have them.
     pub(crate) loaded: Loaded,
     /// The policies that serve there; none where they were not asked for.
@@ -105,11 +105,15 @@ pub(crate) fn recorded(access: &Access, sold: &Sold, with_names: bool) -> Result
     Ok(loaded)
 }
 
-/// Reads a cluster for whoever explains it, with the policies that serve there where `engine` takes them in. What cannot be read is left in
+/// Reads a cluster to be explained, with the policies that serve there where `engine` takes them in. What cannot be read is left in
 /// the notes.
-pub(crate) fn looked(access: &Access, sold: &Sold, engine: Option<&Engine>) -> Result<Looked> {
+pub(crate) fn live_cluster(
+    access: &Access,
+    sold: &Sold,
+    engine: Option<&Engine>,
+) -> Result<LiveCluster> {
     let config = config(access);
-    let looked = blocking(async {
+    let live = blocking(async {
         let config = config.await?;
         let default_namespace = config.default_namespace.clone();
         let client = Client::try_from(impatient(config)).map_err(environment)?;
@@ -120,12 +124,12 @@ pub(crate) fn looked(access: &Access, sold: &Sold, engine: Option<&Engine>) -> R
             let read = policies::standing(&client, &namespace, engine).await;
             standing = read.map_err(environment)?;
         }
-        anyhow::Ok(Looked { loaded, standing })
+        anyhow::Ok(LiveCluster { loaded, standing })
     })?;
-    tell(&looked.loaded, |note| {
+    tell(&live.loaded, |note| {
         !note.is_advice() && !note.is_of_unread()
     });
-    Ok(looked)
+    Ok(live)
 }
 
 fn blocking<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
@@ -148,7 +152,7 @@ async fn read(client: &Client, sold: &Sold, with_names: bool) -> Result<Loaded> 
     let mut items = items.map_err(environment)?;
     let classes = node_classes(client, &mut patience).await;
     let sold = surroundings::sold(sold, &items)?;
-    let settings = surroundings::settings(client).await?;
+    let (settings, resizes) = surroundings::settings(client).await?;
     if !with_names {
         redact(&mut items);
     }
@@ -166,13 +170,13 @@ async fn read(client: &Client, sold: &Sold, with_names: bool) -> Result<Loaded> 
     list["items"] = items.into();
     list["plimsoll"]["nodeClasses"] = serde_json::to_value(entries)?;
     let text = serde_json::to_vec(&list)?;
-    let loaded = plimsoll_snapshot::read_served(&text[..], &Limits::default());
+    let loaded = plimsoll_snapshot::read_served(&text[..], &Limits::default(), resizes);
     let mut loaded = loaded.context("the cluster")?;
     loaded.snapshot.settings = Arc::new(settings);
     Ok(loaded)
 }
 
-/// Classes of all kinds that this program has a provider for. Where they may not be listed, nothing is known of them, which is told.
+/// Classes of all kinds that this program has a provider for. Where they may not be listed, nothing is known of them, and a finding says so.
 async fn node_classes<Tell: FnMut(&str)>(
     client: &Client,
     patience: &mut Patience<Tell>,
@@ -215,6 +219,8 @@ fn empty(sold: &Sold) -> Result<Value> {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_api::ResizeRule;
+
     use super::*;
 
     #[test]
@@ -231,7 +237,8 @@ mod tests {
     fn an_empty_cluster_is_read_with_the_types_of_its_provider() {
         let read = |sold: &Sold| {
             let list = serde_json::to_vec(&empty(sold).unwrap()).unwrap();
-            plimsoll_snapshot::read_served(&list[..], &Limits::default()).unwrap()
+            plimsoll_snapshot::read_served(&list[..], &Limits::default(), ResizeRule::default())
+                .unwrap()
         };
         let generic = read(&Sold::default());
         assert_eq!(generic.notes, []);

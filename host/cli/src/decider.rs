@@ -1,5 +1,5 @@
 //! Deciders of an explanation: a strategy as asked for, or the policies that serve a cluster. Trials are decisions of their own, whose
-//! prices say nothing of the plan, so that nobody looks on there.
+//! prices say nothing of the plan, so it is not observed.
 
 use std::sync::Arc;
 
@@ -22,16 +22,16 @@ use crate::player::planned;
 use crate::strategy::Strategy;
 use crate::view::node_pool::PoolPolicy;
 
-/// The decider, looked at or not.
+/// The decider, observed or not.
 pub(crate) enum Decider {
-    /// A strategy, and the same with those who look on.
+    /// A strategy, and the same with its observers.
     Asked(Box<[Strategy; 2]>),
     /// The policies of a cluster.
     #[cfg(feature = "live")]
     Serving(Box<Serving>),
 }
 
-/// Policies of a cluster: a generation, the same with those who look on, and what is known of them beside.
+/// Policies of a cluster: a generation, the same with its observers, and what is known of them beside.
 #[cfg(feature = "live")]
 pub(crate) struct Serving {
     unobserved: Arc<Generation>,
@@ -40,7 +40,7 @@ pub(crate) struct Serving {
 }
 
 impl Decider {
-    /// A strategy, with those who look on.
+    /// A strategy, with its observers.
     pub(crate) fn asked(strategy: Strategy, observer: Arc<dyn Observer>) -> Self {
         let mut observed = strategy.clone();
         if let Some(policies) = observed.policies_mut() {
@@ -49,7 +49,7 @@ impl Decider {
         Self::Asked(Box::new([strategy, observed]))
     }
 
-    /// The policies of a cluster, with those who look on.
+    /// The policies of a cluster, with their observers.
     #[cfg(feature = "live")]
     pub(crate) fn serving(
         standing: plimsoll_controller::policies::Standing,
@@ -129,7 +129,7 @@ impl Decider {
         }
     }
 
-    /// Remarks on policies of a cluster: those that do not serve as they should, and those that pools name in vain.
+    /// Remarks on policies of a cluster: those that do not serve as they should, and those that pools name but that do not exist or do not serve.
     #[cfg_attr(
         not(feature = "live"),
         expect(unused_variables, reason = "a file has no Policy objects")

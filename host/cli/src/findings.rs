@@ -13,7 +13,7 @@ use plimsoll_snapshot::{Loaded, Note};
 use crate::view::explanation::PodState;
 use crate::view::node_pool::waits_for;
 
-/// Objects that cannot be read, of which each explanation tells at most.
+/// Most findings about objects that cannot be read in one explanation.
 const MOST_UNREAD: usize = 10;
 /// Type of the condition that sums up the others.
 const READY: &str = "Ready";
@@ -65,10 +65,7 @@ fn of_unplaced(loaded: &Loaded, is_meant: impl Fn(&str) -> bool) -> Vec<String> 
     let pools = loaded.objects.pools.iter();
     let unready: Vec<_> = pools.filter(|pool| !is_usable(loaded, pool)).collect();
     let sentence = |pool: &&Arc<NodePool>| {
-        let waits = match &pool.unread.problem {
-            Some(problem) => problem.to_string(),
-            None => waits_for(&loaded.snapshot, pool).join("; "),
-        };
+        let waits = waits_for(&loaded.snapshot, pool).join("; ");
         format!("NodePool {} is not ready: it waits for {waits}", pool.name)
     };
     let mut findings: Vec<String> = unready.iter().map(sentence).collect();
@@ -91,7 +88,9 @@ pub(crate) fn of_unread(loaded: &Loaded) -> Vec<String> {
     let more = sentences.len().saturating_sub(MOST_UNREAD);
     sentences.truncate(MOST_UNREAD);
     if more > 0 {
-        sentences.push(format!("{more} more objects of the cluster cannot be read"));
+        sentences.push(format!(
+            "{more} more findings about objects that cannot be read in whole"
+        ));
     }
     sentences
 }
@@ -171,3 +170,83 @@ fn not_launched(claim: &NodeClaim) -> Option<String> {
 
 /// Reason of a claim that nothing is known of yet; of one whose launch failed it says why.
 const AWAITED: &str = "AwaitingReconciliation";
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_api::ResizeRule;
+    use plimsoll_snapshot::{Limits, read_served};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn served(items: &[Value]) -> Loaded {
+        let list = json!({
+            "apiVersion": "v1", "kind": "List", "items": items,
+            "plimsoll": {"time": "2026-01-01T00:00:00Z", "catalogue": {"region": "us-east-1"}},
+        });
+        let text = serde_json::to_vec(&list).expect("JSON");
+        let read = read_served(&text[..], &Limits::default(), ResizeRule::default());
+        read.expect("the rest is read")
+    }
+
+    fn pool(class: &Value, packing: &str) -> Value {
+        json!({
+            "apiVersion": "karpenter.sh/v1", "kind": "NodePool",
+            "metadata": {"name": "general", "uid": "general", "annotations": {"plimsoll.dev/packing": packing}},
+            "spec": {"template": {"spec": {"nodeClassRef": class, "requirements": []}}},
+            "status": {"conditions": [{
+                "type": "Ready", "status": "True", "reason": "Ready", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z",
+            }]},
+        })
+    }
+
+    #[test]
+    fn a_pool_that_is_read_in_part_waits_until_it_can_be_read_whole() {
+        let class =
+            json!({"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"});
+        for (pool, field) in [
+            (
+                pool(&class, "tight"),
+                "metadata.annotations[plimsoll.dev/packing] is \"tight\"; ",
+            ),
+            (
+                pool(&json!("odd"), "price"),
+                "spec.template.spec.nodeClassRef is \"odd\"; ",
+            ),
+        ] {
+            let loaded = served(&[pool]);
+            let waits = waits_for(&loaded.snapshot, &loaded.objects.pools[0]);
+            let words = format!("a NodePool that can be read whole: {field}expected ");
+            assert!(
+                waits.len() == 1 && waits[0].starts_with(&words),
+                "{waits:?}"
+            );
+            let found = of_unplaced(&loaded, |_| false);
+            assert_eq!(
+                found,
+                [format!(
+                    "NodePool general is not ready: it waits for {}",
+                    waits[0]
+                )]
+            );
+        }
+    }
+
+    #[test]
+    fn of_many_objects_that_cannot_be_read_the_first_are_listed_and_the_rest_counted() {
+        let odd = |number: usize| {
+            json!({
+                "apiVersion": "v1", "kind": "Pod",
+                "metadata": {"namespace": "shop", "name": format!("a-{number}"), "uid": format!("a-{number}")},
+                "spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": {"odd": 1}}}}]},
+            })
+        };
+        let items: Vec<Value> = (0..MOST_UNREAD + 2).map(odd).collect();
+        let listed = of_unread(&served(&items));
+        assert_eq!(listed.len(), MOST_UNREAD + 1);
+        assert_eq!(
+            listed[MOST_UNREAD],
+            "2 more findings about objects that cannot be read in whole"
+        );
+    }
+}

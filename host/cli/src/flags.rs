@@ -370,8 +370,8 @@ pub(crate) struct Access {
 #[cfg(feature = "live")]
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Sold {
-    /// EC2 region whose instance types the pools may buy; by default AWS_REGION, else AWS_DEFAULT_REGION, else the region that the labels of the nodes
-    /// name. Where no pool has a class of EC2, they buy those of the provider for laboratories.
+    /// EC2 region whose instance types the pools may buy; by default the region of the nodes' labels, else AWS_REGION, else AWS_DEFAULT_REGION.
+    /// Where no pool has a class of EC2, they buy those of the provider for laboratories.
     #[arg(long, conflicts_with = "instance_types_file_path")]
     pub(crate) region: Option<String>,
     /// JSON file with the instance types of the provider for laboratories; by default a generic list. Environment: INSTANCE_TYPES_FILE_PATH.

@@ -97,12 +97,12 @@ fn output(place: &str) -> Result<Box<dyn Write + Send>, Environment> {
     }
 }
 
-/// The least urgent level of lines that are written of a crate. Libraries say much about every request below level info, and where AWS's credentials
-/// and region are looked for in vain is part of the error that ends the process.
+/// The least urgent level of lines that are written of a module. Libraries say much about every request below level info, and a region that the
+/// instance does not tell is part of the error that ends the process.
 fn least_urgent(target: &str) -> tracing::Level {
     match target {
         own if own.starts_with(OURS) => tracing::Level::TRACE,
-        searched if searched.starts_with("aws_config") => tracing::Level::ERROR,
+        "aws_config::imds::region" => tracing::Level::ERROR,
         _ => tracing::Level::INFO,
     }
 }
@@ -303,9 +303,10 @@ mod tests {
             tracing::debug!(target: "hyper_util", "pooling idle connection");
             tracing::info!(target: "hyper_util", "heard");
             tracing::warn!(target: "aws_config::imds::region", "failed to load region from IMDS");
+            tracing::warn!(target: "aws_config::web_identity_token", "STS returned an error");
         });
         let said: Vec<&Value> = lines.iter().map(|line| &line["message"]).collect();
-        assert_eq!(said, ["ours", "heard"]);
+        assert_eq!(said, ["ours", "heard", "STS returned an error"]);
     }
 
     #[test]

@@ -105,7 +105,7 @@ impl Halted {
     }
 }
 
-/// Plays a recording with policies, for those who look on; fails where the run came to nothing.
+/// Plays a recording with policies, for their observers; fails where the run came to nothing.
 pub(crate) fn play(recording: Recording, seed: u64, policies: Policies) -> Result<()> {
     let behaviour = Behaviour {
         seed,

@@ -2,64 +2,75 @@
 
 use std::time::{Duration, Instant};
 
+use plimsoll_api::Kind;
 use plimsoll_kube::event::Notice;
-use plimsoll_kube::watch::Index;
+use plimsoll_kube::watch::{Index, Key};
 
 /// The longest that an event waits: what the engine has made is seen in moments.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The most events that wait.
 const MOST: usize = 1024;
 
-/// Events that wait, the first of them the eldest.
+/// Events that wait, the first of them the oldest.
 #[derive(Debug, Default)]
-pub(crate) struct WaitingNotices(Vec<(Instant, Notice)>);
+pub(crate) struct WaitingNotices(Vec<Waiting>);
+
+/// An event that waits.
+#[derive(Debug)]
+struct Waiting {
+    until: Instant,
+    /// Its object, by kind, namespace and name; `None` where the event names it by uid already.
+    object: Option<(Kind, Key)>,
+    notice: Notice,
+}
 
 impl WaitingNotices {
     /// Adds an event.
     pub(crate) fn add(&mut self, notice: Notice, now: Instant) {
-        self.0.push((now + PATIENCE, notice));
+        let object = notice.unseen().map(|(kind, (namespace, name))| {
+            let key = (namespace.to_owned(), name.to_owned());
+            (kind, key)
+        });
+        self.0.push(Waiting {
+            until: now + PATIENCE,
+            object,
+            notice,
+        });
     }
 
     /// When an event has waited long enough.
     pub(crate) fn next_wake(&self) -> Option<Instant> {
-        self.0.first().map(|(until, _)| *until)
+        self.0.first().map(|own| own.until)
     }
 
-    /// Those that need not wait, by what is seen. An object that is not seen after a while is gone: its event is sent without uid, for whoever
-    /// looks through all events.
+    /// Those that need not wait, by what is seen. An object that is not seen after a while is gone: its event is sent without a uid, and shows
+    /// in lists of all events.
     pub(crate) fn take(&mut self, index: &Index, now: Instant) -> Vec<Notice> {
         let (mut ready, mut waiting) = (Vec::new(), Vec::new());
-        for (until, notice) in std::mem::take(&mut self.0) {
-            let (notice, is_known) = seen(notice, index);
-            if is_known || now >= until {
-                ready.push(notice);
-            } else {
-                waiting.push((until, notice));
+        if self.0.is_empty() {
+            return ready;
+        }
+        for own in std::mem::take(&mut self.0) {
+            let seen = own
+                .object
+                .as_ref()
+                .map(|(kind, key)| index.seen(*kind, key));
+            match seen {
+                Some(Some(seen)) => ready.push(own.notice.seen(seen.uid.as_str(), seen.version)),
+                Some(None) if now < own.until => waiting.push(own),
+                Some(None) | None => ready.push(own.notice),
             }
         }
         let surplus = waiting.len().saturating_sub(MOST);
-        ready.extend(waiting.drain(..surplus).map(|(_, notice)| notice));
+        ready.extend(waiting.drain(..surplus).map(|own| own.notice));
         self.0 = waiting;
         ready
-    }
-}
-
-/// The event with the uid and the version of its object, or itself, and `true` if its object is known.
-fn seen(notice: Notice, index: &Index) -> (Notice, bool) {
-    let Some((kind, (namespace, name))) = notice.unseen() else {
-        return (notice, true);
-    };
-    let key = (namespace.to_owned(), name.to_owned());
-    match index.seen(kind, &key) {
-        Some(seen) => (notice.seen(seen.uid.as_str(), seen.version), true),
-        None => (notice, false),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use kube::core::DynamicObject;
-    use plimsoll_api::Kind;
     use plimsoll_core::event_reason::EventReason;
     use plimsoll_core::model::Version;
     use plimsoll_kube::watch::Change;
@@ -92,5 +103,9 @@ mod tests {
         assert_eq!(waiting.next_wake(), Some(now + PATIENCE));
         assert_eq!(waiting.take(&index, now + PATIENCE), [notice("gone")]);
         assert_eq!(waiting.next_wake(), None);
+        // One that names its object by uid need not wait.
+        let named = notice("unseen").seen("a-uid", Version(1));
+        waiting.add(named.clone(), now);
+        assert_eq!(waiting.take(&index, now), [named]);
     }
 }

@@ -1,7 +1,8 @@
 //! Events on their way to the API server: few at a time, so that no flood of them crowds out what keeps a cluster running.
 //!
 //! What cannot be sent soon is dropped and counted: an event says what is true elsewhere, too, on objects, in logs or in figures.
-//! Warnings have a share of their own, which no number of normal events takes from them; and nominations have a small one, as Karpenter's.
+//! Warnings have an allowance of their own, and half of each queue, which no number of normal events takes from them; nominations have a small
+//! allowance, as Karpenter's.
 
 use std::time::{Duration, Instant};
 
@@ -46,7 +47,7 @@ impl Notices {
 
     /// Hands an event to the loop, which knows its object's uid; it is dropped where too many wait.
     pub(crate) fn publish(&self, notice: Notice) {
-        if self.sender.try_send(notice).is_err() {
+        if !has_room(&self.sender, notice.reason) || self.sender.try_send(notice).is_err() {
             count(&self.telemetry, "dropped");
         }
     }
@@ -138,11 +139,18 @@ impl Publishing {
 
     /// Sends an event, unless too many are sent already.
     pub(crate) fn publish(&mut self, notice: Notice) {
-        let may = self.allowances.take(notice.reason, Instant::now());
+        let may = has_room(&self.queue, notice.reason)
+            && self.allowances.take(notice.reason, Instant::now());
         if !may || self.queue.try_send(notice).is_err() {
             count(&self.telemetry, "dropped");
         }
     }
+}
+
+/// `true` if a queue has room for an event of this reason: half of it is kept for warnings.
+fn has_room(queue: &Sender<Notice>, reason: EventReason) -> bool {
+    let reserved = if reason.is_warning() { 0 } else { AHEAD / 2 };
+    queue.capacity() > reserved
 }
 
 async fn publish(mut publisher: Publisher, mut waiting: Receiver<Notice>, telemetry: Telemetry) {
@@ -168,7 +176,44 @@ fn count(telemetry: &Telemetry, outcome: &str) {
 
 #[cfg(test)]
 mod tests {
+    use plimsoll_api::Kind;
+
     use super::*;
+
+    fn notice(reason: EventReason) -> Notice {
+        Notice::new(Kind::Node, ("", "general-1"), reason, String::new())
+    }
+
+    #[test]
+    fn normal_events_leave_half_of_the_queue_to_warnings() {
+        let (queue, waiting) = mpsc::channel(AHEAD);
+        let mut publishing = Publishing {
+            queue,
+            _worker: JoinSet::new(),
+            allowances: Allowances::full(Instant::now()),
+            telemetry: Telemetry::default(),
+        };
+        for _ in 0..AHEAD / 2 {
+            let sent = publishing
+                .queue
+                .try_send(notice(EventReason::DisruptionBlocked));
+            sent.expect("room");
+        }
+        publishing.publish(notice(EventReason::DisruptionBlocked));
+        assert_eq!(waiting.len(), AHEAD / 2);
+        publishing.publish(notice(EventReason::FailedScheduling));
+        assert_eq!(waiting.len(), AHEAD / 2 + 1);
+
+        let (notices, waiting) = Notices::channel(&Telemetry::default());
+        for _ in 0..AHEAD {
+            notices.publish(notice(EventReason::DisruptionBlocked));
+        }
+        assert_eq!(waiting.len(), AHEAD / 2);
+        for _ in 0..AHEAD {
+            notices.publish(notice(EventReason::FailedScheduling));
+        }
+        assert_eq!(waiting.len(), AHEAD);
+    }
 
     #[test]
     fn a_flood_of_events_is_cut_and_the_next_second_has_some_again() {

@@ -169,14 +169,20 @@ impl Telemetry {
     pub(crate) fn packed(&self, cost: PricePerHour, bounds: &PlanBounds) {
         let (cost, least) = (cost.dollars(), bounds.within_guards.dollars());
         let whatever = bounds.without_guards.dollars();
-        self.set(families::PACKING_COST.name, &[], cost);
-        self.set(families::PACKING_BOUND.name, &[], least);
-        self.set(families::PACKING_UNGUARDED_BOUND.name, &[], whatever);
-        if least > 0.0 {
-            let gap = cost / least - 1.0;
-            self.set(families::PACKING_GAP.name, &[], gap);
-        } else {
-            self.clear(families::PACKING_GAP.name);
+        let gap = (least > 0.0).then(|| cost / least - 1.0);
+        // All at once: what is read between two of them would be of two plans.
+        let values = &mut self.figures().values;
+        for (family, value) in [
+            (&families::PACKING_COST, Some(cost)),
+            (&families::PACKING_BOUND, Some(least)),
+            (&families::PACKING_UNGUARDED_BOUND, Some(whatever)),
+            (&families::PACKING_GAP, gap),
+        ] {
+            let key = (family.name, Labels::new());
+            match value {
+                Some(value) => values.insert(key, value),
+                None => values.remove(&key),
+            };
         }
     }
 
@@ -192,6 +198,7 @@ impl Telemetry {
             ("same", same),
             ("differs", log.differ),
             ("skipped", log.passed_over),
+            ("timed-out", log.hung),
         ] {
             let labels = [labels, &[("outcome", outcome)]].concat();
             self.set(families::SHADOW_DECISIONS.name, &labels, number as f64);
@@ -412,6 +419,7 @@ mod tests {
             decisions: 5,
             differ: 2,
             passed_over: 1,
+            hung: 4,
             ..ShadowLog::default()
         };
         telemetry.compared(&[("policy", "a"), ("hook", "rank")], &log);
@@ -419,6 +427,7 @@ mod tests {
         for line in [
             "plimsoll_policy_shadow_decisions_total{policy=\"a\",hook=\"rank\",outcome=\"differs\"} 2",
             "plimsoll_policy_shadow_decisions_total{policy=\"a\",hook=\"rank\",outcome=\"same\"} 3",
+            "plimsoll_policy_shadow_decisions_total{policy=\"a\",hook=\"rank\",outcome=\"timed-out\"} 4",
             "plimsoll_policy_shadow_regret_dollars_per_hour{policy=\"a\",hook=\"rank\"} 0",
         ] {
             assert!(text.lines().any(|own| own == line), "{line} in {text}");

@@ -31,7 +31,7 @@ const CONFLICT: u16 = 409;
 pub struct Notice {
     /// The object. `kubectl describe` finds an event by uid: one without belongs to an object that is not there any more.
     about: ObjectReference,
-    /// The reason, which its type hangs on.
+    /// The reason, which also decides its type.
     pub reason: EventReason,
     /// In words.
     pub message: String,

@@ -1,7 +1,7 @@
 //! The policies of one hook, each with the pools that it serves.
 //!
 //! ```text
-//! NodePool ─► its annotation names a policy? ─► that one; where there is none, nobody and the pool is held
+//! NodePool ─► its annotation names a policy? ─► that one; where there is none, the pool is held
 //!          └► else the policies whose selector its labels meet: of several the oldest, of budgets all
 //! ```
 

@@ -103,7 +103,7 @@ const WORDS: [(&str, &str); 12] = [
     ),
     (
         "cost step by step",
-        "From the LP bound up. At even distances of time the pods that run are planned as if there were no nodes, first without guards, then with one guard after the other; what nodes in use cost beyond that plan is counted under the first rule that keeps each of them. Steps may be negative. \"Between samples\" is what the cost of the whole run differs by, and the steps add up to the cost.",
+        "From the LP bound up. At regular intervals the pods that run are planned as if there were no nodes, first without guards, then with one guard after the other; what nodes in use cost beyond that plan is counted under the first rule that keeps each of them. Steps may be negative. \"Between samples\" is what the cost of the whole run differs by, and the steps add up to the cost.",
     ),
     (
         "for starting nodes",

@@ -16,7 +16,7 @@ pub(crate) fn is_known(contestants: &[Contestant]) -> bool {
     cards.any(|card| !card.ladder.is_empty())
 }
 
-/// A row for each step that cost or saved anybody anything, a column for each contestant.
+/// A row for each step that is not zero for some contestant, a column for each contestant.
 pub(crate) fn table(contestants: &[Contestant]) -> Markup {
     let known = || contestants.iter().filter(|one| !one.card.ladder.is_empty());
     let matters = |step: &LadderStep| known().any(|one| cost_of(&one.card, *step).1 != 0);

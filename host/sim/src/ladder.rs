@@ -1,8 +1,8 @@
 //! Where the money went: the cost of a run above its lower bound, step by step, without a rest.
 //!
-//! The cluster is looked at at even distances of time. At each look the pods that are bound are planned from nothing, with one guard
+//! The cluster is sampled at regular intervals. At each sample the pods that are bound are planned from nothing, with one guard
 //! after the other in force; what the nodes in use cost beyond that is charged to them node by node. Money for nodes that start or
-//! are idle is counted to the millisecond and not sampled. What the looks miss is a step of its own, so that the steps add up to the
+//! are idle is counted to the millisecond and not sampled. What the samples miss is a step of its own, so that the steps add up to the
 //! cost.
 
 use std::collections::BTreeMap;
@@ -17,11 +17,11 @@ use crate::money::per_hour;
 use crate::planner::{Appraisal, Planner};
 use crate::run::Run;
 
-/// Looks over the time that a recording spans. Each takes about as long as a full consolidation pass and a few plans of the whole cluster.
-const LOOKS: i64 = 24;
-/// Looks at one distance at most.
+/// Samples over the time that a recording spans. Each takes about as long as a full consolidation pass and a few plans of the whole cluster.
+const SAMPLES: i64 = 24;
+/// Samples at one interval at most.
 const MOST: i64 = 192;
-/// The least time from one look to the next.
+/// The least interval.
 const LEAST: Span = Span::from_secs(60);
 
 /// A part of the cost of a run.
@@ -41,12 +41,12 @@ pub enum LadderStep {
     Idle,
     /// Nodes in use beyond the fleet that would be bought from nothing, by what keeps them.
     Kept(KeepReason),
-    /// Between the looks.
+    /// Between the samples.
     BetweenSamples,
 }
 
 impl LadderStep {
-    /// All of them, in the order in which they are told.
+    /// All of them, in the order in which they are shown.
     pub fn all() -> impl Iterator<Item = Self> {
         let first = [Self::Bound, Self::FreshPlan].into_iter();
         let guards = Guard::ALL.into_iter().map(Self::Guard);
@@ -85,14 +85,14 @@ pub struct StepCost {
     pub cost: i64,
 }
 
-/// Looks at a run, and what they have summed up.
+/// Samples of a run, summed up.
 #[derive(Clone, Debug)]
-pub(crate) struct Looks {
+pub(crate) struct Samples {
     every: Span,
     next: Timestamp,
-    /// Looks at this distance.
+    /// Samples at this interval.
     count: i64,
-    /// Nano-dollars per hour times the milliseconds that a look stands for, summed over looks; none of the bound.
+    /// Nano-dollars per hour times the milliseconds that a sample stands for, summed over samples; none of the bound.
     sums: BTreeMap<LadderStep, i128>,
 }
 
@@ -105,17 +105,17 @@ pub(crate) struct Counted {
     pub(crate) bound: i64,
 }
 
-/// A node in use at a look.
+/// A node in use at a sample.
 struct UsedNode {
     row: usize,
     name: NodeName,
     price: i64,
 }
 
-impl Looks {
-    /// Looks spread over a time; none before half of their distance is over.
+impl Samples {
+    /// Samples spread over a time; none before half of their interval is over.
     pub(crate) fn over(from: Timestamp, to: Timestamp) -> Self {
-        let every = Span::from_millis(to.since(from).millis() / LOOKS).max(LEAST);
+        let every = Span::from_millis(to.since(from).millis() / SAMPLES).max(LEAST);
         Self {
             every,
             next: from + Span::from_millis(every.millis() / 2),
@@ -129,7 +129,7 @@ impl Looks {
         *self.sums.entry(step).or_default() += i128::from(rate) * millis;
     }
 
-    /// The next look is due; a run that goes on long after its recording is looked at less and less often.
+    /// Sets when the next sample is due; a run that continues long after its recording is sampled less and less often.
     fn advance(&mut self) {
         self.count += 1;
         if self.count == MOST {
@@ -201,21 +201,21 @@ fn beyond_fresh(snapshot: &Snapshot, used: &[UsedNode], fresh: i64, worth: &[i64
 }
 
 impl<P: Planner> Run<P> {
-    /// Looks at the cluster wherever one is due before an instant. Nothing happens in between.
-    pub(crate) fn look_until(&mut self, until: Timestamp) {
-        while let Some(looks) = &self.looks
-            && looks.next <= until
+    /// Takes the samples that are due before an instant. Nothing happens in between.
+    pub(crate) fn sample_until(&mut self, until: Timestamp) {
+        while let Some(samples) = &self.samples
+            && samples.next <= until
         {
-            let at = looks.next;
+            let at = samples.next;
             self.world.meter.advance(at);
-            self.look(at);
-            if let Some(looks) = &mut self.looks {
-                looks.advance();
+            self.sample(at);
+            if let Some(samples) = &mut self.samples {
+                samples.advance();
             }
         }
     }
 
-    fn look(&mut self, at: Timestamp) {
+    fn sample(&mut self, at: Timestamp) {
         let Some(process) = self.processes.values().next_back() else {
             return;
         };
@@ -234,9 +234,9 @@ impl<P: Planner> Run<P> {
         let rows: Vec<usize> = used.iter().map(|node| node.row).collect();
         let appraisal = self.planner.appraise(&snapshot, &rows);
         let paid = self.world.meter.money().busy_rate();
-        match (&mut self.looks, appraisal) {
-            (Some(looks), Some(appraisal)) => looks.note(&snapshot, &used, paid, &appraisal),
-            (looks, _) => *looks = None,
+        match (&mut self.samples, appraisal) {
+            (Some(samples), Some(appraisal)) => samples.note(&snapshot, &used, paid, &appraisal),
+            (samples, _) => *samples = None,
         }
     }
 }

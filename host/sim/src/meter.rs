@@ -17,7 +17,7 @@ use crate::card::{FaultWords, MOST_FAULT_WORDS, MOST_UNPLACED, ScoreCard, Unplac
 use crate::cloud::{Cloud, Instance};
 use crate::floor::{Floor, Listed};
 use crate::input::Usage;
-use crate::ladder::{Counted, Looks};
+use crate::ladder::{Counted, Samples};
 use crate::money::{Money, Use, per_hour};
 use crate::series::{Gatherer, Level};
 use crate::usage::UsageMeter;
@@ -340,7 +340,7 @@ impl Meter {
         mut self,
         api: &Api,
         floors: Option<&[Floor]>,
-        looks: Option<Looks>,
+        samples: Option<Samples>,
         now: Timestamp,
     ) -> ScoreCard {
         self.advance(now);
@@ -368,7 +368,7 @@ impl Meter {
             idle: self.money.cost_of(Use::Idle),
             bound: floors.map_or(0, integral),
         };
-        let ladder = looks.filter(|_| floors.is_some());
+        let ladder = samples.filter(|_| floors.is_some());
         ScoreCard {
             start: self.start,
             lasted: now.since(self.start),
@@ -376,7 +376,7 @@ impl Meter {
             cost_starting: counted.starting,
             cost_idle: counted.idle,
             bound: floors.map(integral),
-            ladder: ladder.map_or_else(Vec::new, |looks| looks.finish(counted)),
+            ladder: ladder.map_or_else(Vec::new, |samples| samples.finish(counted)),
             node_hours: self.money.node_hours(),
             nodes_mean: i64::try_from(self.money.millis() * 1000 / millis.max(1)).unwrap_or(0),
             waiting: Waiting::of(self.waits),

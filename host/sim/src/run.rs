@@ -20,7 +20,7 @@ use crate::card::ScoreCard;
 use crate::floor::floors;
 use crate::history::History;
 use crate::input::{Behaviour, Recording};
-use crate::ladder::Looks;
+use crate::ladder::Samples;
 use crate::planner::Planner;
 use crate::process::{Fate, FirstList, Process, ProcessId};
 use crate::world::{Event, World};
@@ -45,7 +45,7 @@ pub struct Run<P> {
     pub(crate) history: Option<History>,
     pub(crate) planner: P,
     /// `None` where the planner appraises nothing.
-    pub(crate) looks: Option<Looks>,
+    pub(crate) samples: Option<Samples>,
     pub(crate) recording: Arc<Recording>,
     reports: Vec<Report>,
     /// Inputs of the engine since they were last taken; `None` where they are not kept.
@@ -72,7 +72,7 @@ impl<P: Planner> Run<P> {
         let world = World::new(&recording, behaviour);
         let last = recording.changes.last().map(|change| change.at);
         let end = recording.end.or(last).unwrap_or(recording.start);
-        let looks = Some(Looks::over(recording.start, end));
+        let samples = Some(Samples::over(recording.start, end));
         let mut run = Self {
             world,
             processes: BTreeMap::new(),
@@ -80,7 +80,7 @@ impl<P: Planner> Run<P> {
             fate: Fate::default(),
             history: None,
             planner,
-            looks,
+            samples,
             recording: Arc::new(recording),
             reports: Vec::new(),
             inputs,
@@ -126,7 +126,7 @@ impl<P: Planner> Run<P> {
             engines.find_map(|engine| engine.held_by_ceiling(pod))
         });
         let floors = floors.as_deref();
-        world.meter.finish(&world.api, floors, self.looks, now)
+        world.meter.finish(&world.api, floors, self.samples, now)
     }
 
     /// The present instant.
@@ -256,7 +256,7 @@ impl<P: Planner> Run<P> {
         let Some((at, event)) = self.world.queue.pop() else {
             return false;
         };
-        self.look_until(at);
+        self.sample_until(at);
         self.world.meter.advance(at);
         self.world.now = at;
         self.happen(event);

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
+use plimsoll_api::ResizeRule;
 use plimsoll_core::snapshot::{Objects, Snapshot};
 
 use crate::error::{LoadError, SnapshotError};
@@ -52,9 +53,13 @@ pub fn read(source: impl Read, limits: &Limits) -> Result<Loaded, SnapshotError>
 }
 
 /// Reads what an API server gave: of an object that cannot be read what can be is, or it is passed over; notes tell of both. No pool is
-/// assumed.
-pub fn read_served(source: impl Read, limits: &Limits) -> Result<Loaded, SnapshotError> {
-    gathered(source, limits, Gatherer::of_served())
+/// assumed, and pods that are being resized count by the rule of the server's scheduler.
+pub fn read_served(
+    source: impl Read,
+    limits: &Limits,
+    resizes: ResizeRule,
+) -> Result<Loaded, SnapshotError> {
+    gathered(source, limits, Gatherer::of_served(resizes))
 }
 
 fn gathered(

@@ -221,7 +221,7 @@ impl Note {
         }
     }
 
-    /// `true` if it tells of an object of a cluster that cannot be read, wholly or in part.
+    /// `true` if it is of objects that cannot be read, wholly or in part, or that do not work as they are written.
     pub fn is_of_unread(&self) -> bool {
         matches!(
             self,

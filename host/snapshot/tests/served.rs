@@ -1,6 +1,8 @@
 //! Objects as an API server gives them: one odd object never stops the rest from being read.
 
+use plimsoll_api::ResizeRule;
 use plimsoll_core::model::NodePool;
+use plimsoll_core::resources::ResourceName;
 use plimsoll_snapshot::{Limits, Loaded, Note, read, read_served};
 use serde_json::{Value, json};
 
@@ -30,8 +32,12 @@ fn list(items: &[Value]) -> Vec<u8> {
     serde_json::to_vec(&list).expect("JSON")
 }
 
+fn served_by(resizes: ResizeRule, items: &[Value]) -> Loaded {
+    read_served(&list(items)[..], &Limits::default(), resizes).expect("the rest is read")
+}
+
 fn served(items: &[Value]) -> Loaded {
-    read_served(&list(items)[..], &Limits::default()).expect("the rest is read")
+    served_by(ResizeRule::default(), items)
 }
 
 fn told(loaded: &Loaded) -> Vec<String> {
@@ -120,4 +126,30 @@ fn a_cluster_without_pools_gets_none() {
     let loaded = served(&[pod("a", &json!("1"))]);
     assert!(pools(&loaded).is_empty());
     assert!(!loaded.notes.contains(&Note::DefaultPool));
+}
+
+/// Two containers that are being resized in opposite directions.
+#[test]
+fn pods_that_are_being_resized_count_as_the_servers_scheduler_counts_them() {
+    let container =
+        |name: &str, cpu: &str| json!({"name": name, "resources": {"requests": {"cpu": cpu}}});
+    let holds = |name: &str, cpu: &str| {
+        let held = json!({"cpu": cpu});
+        json!({"name": name, "allocatedResources": held, "resources": {"requests": held}})
+    };
+    let resized = json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"namespace": "shop", "name": "a", "uid": "a"},
+        "spec": {"containers": [container("a", "2"), container("b", "1")]},
+        "status": {"phase": "Pending", "containerStatuses": [holds("a", "1"), holds("b", "2")]},
+    });
+    let cores = |rule: ResizeRule| {
+        let loaded = served_by(rule, std::slice::from_ref(&resized));
+        loaded.snapshot.pods[0]
+            .spec
+            .requests
+            .get(&ResourceName::Cpu)
+            / 1000
+    };
+    assert_eq!(cores(ResizeRule::ByContainer), 4);
+    assert_eq!(cores(ResizeRule::ByPod), 3);
 }

@@ -1,9 +1,11 @@
 //! Policies that change while pods wait: what was left without a place is planned again at once, though nothing in the cluster has changed.
 
-use super::driven::{Driven, solve};
+use super::driven::{Driven, consider, solve};
 use plimsoll_core::engine::Input;
 use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
+use plimsoll_oracles::fixture::{
+    Amounts, CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
+};
 
 const HOUR: Span = Span::from_secs(3_600);
 
@@ -43,4 +45,28 @@ fn a_change_while_a_plan_is_made_is_planned_for_after_it() {
     assert!(driven.next(HOUR, solve).is_none(), "one plan at a time");
     driven.plan_of(&first);
     assert!(driven.next(Span::ZERO, solve).is_some());
+}
+
+/// A pass that was asked for under the policies of before says nothing of what those that came meanwhile would find.
+#[test]
+fn savings_are_looked_for_again_when_policies_changed_during_a_pass() {
+    let large = instance_type("large").cpu(8_000).memory_mib(32_768);
+    let world = cluster()
+        .sells(large.price(0.4).offered(ZONE_1, OnDemand))
+        .pool(pool("general").with(|pool| pool.disruption.consolidate_after = Some(Span::ZERO)));
+    let node = node("n1").managed("general").of_type("large").zone(ZONE_1);
+    let node = node.label(CAPACITY_TYPE, "on-demand").cpu(8_000);
+    let world = world.node(node.memory_mib(32_768));
+    let world = world.pod(pod("web").cpu(6_000).on("n1"));
+    let passes = |changes: bool| {
+        let mut driven = Driven::start(world.clone(), Timestamp::from_millis(1_000_000));
+        let first = driven.next(HOUR, consider).expect("a pass");
+        if changes {
+            driven.hand_in(Input::PoliciesChanged);
+        }
+        driven.hand_in(Input::Considered(first.id, Box::default()));
+        driven.next(Span::from_secs(5), consider).is_some()
+    };
+    assert!(!passes(false), "nothing was found, and nothing has changed");
+    assert!(passes(true));
 }

@@ -115,7 +115,8 @@ pub struct ShadowComparison {
     /// Share of launches, consolidations or budgets on which both agree, in percent; `None` where none was compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agreement_percent: Option<i64>,
-    /// Cost of the shadow's choices above that of those that count, in dollars per hour at list prices, all decisions together.
+    /// Cost of the shadow's choices above that of the active ones, in dollars per hour at list prices, for hook Consolidate at the prices that
+    /// decide, all decisions together.
     pub regret_dollars_per_hour: String,
     /// Pods that the shadow leaves pending more; negative where it leaves fewer.
     pub more_pending_pods: i64,

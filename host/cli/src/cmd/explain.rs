@@ -36,11 +36,15 @@ const LIST_PRICE: &str = "rank=list-price";
 
 pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
     let priced: Arc<Priced> = Arc::default();
-    let (mut loaded, decider) = asked(flags, &priced)?;
+    let Asked {
+        mut loaded,
+        decider,
+        is_cluster,
+    } = asked(flags, &priced)?;
     let found = load::found(&mut loaded);
     let snapshot = &loaded.snapshot;
     let explained = Explained {
-        beside: beside(&loaded, &decider),
+        beside: beside(&loaded, &decider, is_cluster),
         loaded: &loaded,
         decider: &decider,
         priced: &priced,
@@ -59,6 +63,14 @@ pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
         }
         Subject::Claim => explained.planned(&flags.name),
     }
+}
+
+/// A file or a cluster, as it was asked for, and the decider in it.
+struct Asked {
+    loaded: Loaded,
+    decider: Decider,
+    /// `true` if it was read from an API server.
+    is_cluster: bool,
 }
 
 /// A cluster to explain, who decides in it, and what belongs to any explanation of it.
@@ -148,10 +160,13 @@ impl Explained<'_> {
     }
 }
 
-/// Findings that may bear on any explanation: objects of the cluster that cannot be read, and policies that do not serve as they should.
-fn beside(loaded: &Loaded, decider: &Decider) -> Vec<String> {
+/// Findings that may bear on any explanation: policies that do not serve as they should, and objects of a cluster that cannot be read. Those
+/// of a file are warnings.
+fn beside(loaded: &Loaded, decider: &Decider, is_cluster: bool) -> Vec<String> {
     let mut beside = decider.findings(&loaded.snapshot);
-    beside.extend(findings::of_unread(loaded));
+    if is_cluster {
+        beside.extend(findings::of_unread(loaded));
+    }
     beside
 }
 
@@ -165,30 +180,42 @@ fn of_row(loaded: &Loaded, snapshot: &Snapshot, row: usize) -> Vec<String> {
 /// The content of the file, and the strategy that decides; or the cluster where no file is named, and the policies that serve there
 /// where no other is.
 #[cfg(feature = "live")]
-fn asked(flags: &flags::Explain, priced: &Arc<Priced>) -> Result<(Loaded, Decider)> {
+fn asked(flags: &flags::Explain, priced: &Arc<Priced>) -> Result<Asked> {
     let engine = engine()?;
     let Some(path) = &flags.snapshot else {
         let are_asked = flags.policy.is_empty();
-        let looked =
-            crate::cluster::looked(&flags.access, &flags.sold, are_asked.then_some(&engine))?;
-        let loaded = load::with_settings(looked.loaded, &flags.deciding);
+        let live =
+            crate::cluster::live_cluster(&flags.access, &flags.sold, are_asked.then_some(&engine))?;
+        let loaded = load::with_settings(live.loaded, &flags.deciding);
         let decider = if are_asked {
-            Decider::serving(looked.standing, priced.clone(), &loaded.snapshot)
+            Decider::serving(live.standing, priced.clone(), &loaded.snapshot)
         } else {
             strategy(flags, &engine, &loaded, priced)?
         };
-        return Ok((loaded, decider));
+        return Ok(Asked {
+            loaded,
+            decider,
+            is_cluster: true,
+        });
     };
     let loaded = load::snapshot(path, &flags.deciding)?;
     let decider = strategy(flags, &engine, &loaded, priced)?;
-    Ok((loaded, decider))
+    Ok(Asked {
+        loaded,
+        decider,
+        is_cluster: false,
+    })
 }
 
 #[cfg(not(feature = "live"))]
-fn asked(flags: &flags::Explain, priced: &Arc<Priced>) -> Result<(Loaded, Decider)> {
+fn asked(flags: &flags::Explain, priced: &Arc<Priced>) -> Result<Asked> {
     let loaded = load::snapshot(&flags.snapshot, &flags.deciding)?;
     let decider = strategy(flags, &engine()?, &loaded, priced)?;
-    Ok((loaded, decider))
+    Ok(Asked {
+        loaded,
+        decider,
+        is_cluster: false,
+    })
 }
 
 fn strategy(

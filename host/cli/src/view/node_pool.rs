@@ -383,7 +383,10 @@ pub(crate) fn waits_for(snapshot: &Snapshot, pool: &NodePool) -> Vec<String> {
     if pool.deleting.is_some() {
         waits.push("its deletion, until its NodeClaims are gone".to_owned());
     }
-    if !snapshot.catalogues.serves(&pool.class) {
+    let problem = pool.unread.problem.as_deref();
+    if let Some(problem) = problem {
+        waits.push(format!("a NodePool that can be read whole: {problem}"));
+    } else if !snapshot.catalogues.serves(&pool.class) {
         let (kind, name) = (&pool.class.kind, &pool.class.name);
         waits.push(format!(
             "a provider of {kind} {name}: its node class is of another one"
@@ -398,7 +401,10 @@ pub(crate) fn waits_for(snapshot: &Snapshot, pool: &NodePool) -> Vec<String> {
             } else {
                 &said.message
             };
-            waits.push(format!("{}: {words}", kind.as_str()));
+            // The controller writes the problem as a condition, too.
+            if problem != Some(&**words) {
+                waits.push(format!("{}: {words}", kind.as_str()));
+            }
         }
     }
     if !pool.ready && waits.is_empty() {

@@ -127,7 +127,7 @@ async fn a_cluster_is_explained_by_the_policies_that_serve_there() {
     assert_has(&pod, &[by_policy, broken, " continues to decide"]);
     served.delete_map("mine-1").await;
     let pod = explained(&served, "pod", "waits");
-    let gone = "finding: Policy mine: configmap kube-system/mine-1 is not there; module ";
+    let gone = "finding: Policy mine: configmap kube-system/mine-1 not found; module ";
     assert_has(&pod, &[by_policy, gone]);
     let mut unread = policy("unread", "mine-1", &json!({}));
     unread["spec"]["failureMode"] = "Hold".into();
@@ -207,7 +207,7 @@ async fn pools_that_are_not_ready_are_told_with_their_reason_and_odd_objects_sto
     assert!(recorded.contains("giant") && recorded.contains("general"));
 }
 
-/// An annotation with a value that nobody knows: the pool says so where people look, nothing is launched from it and none of its nodes is
+/// An annotation with an unknown value: the pool says so where people look, nothing is launched from it and none of its nodes is
 /// disrupted, its limits are those of now, and it serves again once the value is mended.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pool_that_cannot_be_read_says_so_and_keeps_its_nodes() {

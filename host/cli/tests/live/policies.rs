@@ -375,7 +375,7 @@ async fn a_policy_that_points_nowhere_says_so_and_so_does_a_pool_that_names_none
         .await;
     assert_eq!(
         condition(&said, "Ready").2,
-        "configmap kube-system/never-made is not there"
+        "configmap kube-system/never-made not found"
     );
     assert!(said.served_digest.is_none() && said.node_pools.is_empty());
     let words = served.told("PolicyMissing", "general").await;

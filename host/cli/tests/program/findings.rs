@@ -167,3 +167,16 @@ fn guards_on_what_a_pool_allows_are_named() {
     let ran = explained(&["nodepool", "other", "-"], &other_pool(says, "", ""));
     assert!(!ran.out.contains("guard on"), "{}", ran.out);
 }
+
+/// What is wrong with an object of a file is one warning, and no finding about whatever is explained.
+#[test]
+fn faults_of_a_file_are_warnings_and_no_findings() {
+    let bad = class(&[]).replace(
+        "  role: nodes\n",
+        "  role: nodes\n  kubelet: {registerWithTaints: []}\n",
+    );
+    let ran = explained(&["nodepool", "general", "-"], &bad);
+    let words = "registerWithTaints belongs to the controller";
+    assert_eq!(ran.err.matches(words).count(), 1, "{}", ran.err);
+    assert!(!ran.out.contains(words), "{}", ran.out);
+}

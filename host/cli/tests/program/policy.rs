@@ -310,6 +310,7 @@ fn shares_of_the_limits_that_a_whole_region_takes_are_shown_and_no_answer_there_
     };
     let checked = plimsoll(&["policy", "check", "spot-diversified"]).ok();
     let benched = plimsoll(&["policy", "bench", "spot-diversified", "--calls", "1"]).ok();
+    benched.prints("share of a controller's limits used:\n");
     for out in [&checked.out, &benched.out] {
         let line = question(out);
         for part in [" % of ", " fuel, ", " MiB, ", " of 100 ms CPU time"] {

@@ -278,11 +278,11 @@ families! {
     POLICY_DURATION = histogram(CALLS) "plimsoll_policy_call_duration_seconds" ["policy", "hook"]
         "Time that a policy took to answer.";
     SHADOW_DECISIONS = counter "plimsoll_policy_shadow_decisions_total" ["policy", "hook", "outcome"]
-        "Decisions about which a policy in shadow was asked: same or differs, by what counts; or skipped, since it was behind.";
+        "Decisions about which a policy in shadow was asked: same or differs, from the active one; skipped, since it was behind; or timed-out, since a call ran out of time.";
     SHADOW_FAULTS = counter "plimsoll_policy_shadow_faults_total" ["policy", "hook"]
         "Calls of a policy in shadow that failed.";
     SHADOW_REGRET = gauge "plimsoll_policy_shadow_regret_dollars_per_hour" ["policy", "hook"]
-        "Cost of the choices of a policy in shadow above that of those that count, at list prices, all decisions together; below zero where they cost less.";
+        "Cost of the choices of a policy in shadow above that of the active ones, at list prices, for hook consolidate at the prices that decide, all decisions together; below zero where they cost less.";
 }
 
 /// Families whose figures are set down as they change, wherever that is, in the order in which they are told.

@@ -12,7 +12,7 @@ const WORDS: usize = 2048;
 
 /// The comparison of a status; `None` before the first decision.
 pub(super) fn status(log: &ShadowLog) -> Option<ShadowComparison> {
-    if log.decisions == 0 && log.passed_over == 0 {
+    if log.decisions == 0 && log.passed_over == 0 && log.hung == 0 {
         return None;
     }
     let last = log.differing.back();
@@ -33,22 +33,25 @@ pub(super) fn status(log: &ShadowLog) -> Option<ShadowComparison> {
     })
 }
 
-/// Events that tell what has come of a comparison since an earlier look: of the first decision, the first that differs, and each power of ten of
-/// decisions; and of the first failure.
+/// Events that tell what has come of a comparison since an earlier look: of the first decision that differs, of each power of ten of decisions,
+/// compared or out of time, and of the first failure.
 pub(super) fn news(before: Option<&ShadowLog>, now: &ShadowLog) -> Vec<Said> {
     let none = ShadowLog::default();
-    let before = before.filter(|own| own.decisions <= now.decisions);
+    // Another module starts with counts of its own.
+    let is_earlier = |own: &&ShadowLog| own.decisions <= now.decisions && own.hung <= now.hung;
+    let before = before.filter(is_earlier);
     let before = before.unwrap_or(&none);
     let mut said = Vec::new();
     if now.faults > 0 && before.faults == 0 {
         let fault = now.last_fault.as_deref().unwrap_or_default();
         said.push(Said {
             reason: EventReason::PolicyFailed,
-            message: format!("in shadow, where nothing follows from it: {fault}"),
+            message: format!("shadow call failed (decisions are not affected): {fault}"),
         });
     }
     let is_first = now.differ > 0 && before.differ == 0;
-    if is_first || magnitude(now.decisions) > magnitude(before.decisions) {
+    let grows = |count: fn(&ShadowLog) -> u64| magnitude(count(now)) > magnitude(count(before));
+    if is_first || grows(|log| log.decisions) || grows(|log| log.hung) {
         said.push(Said {
             reason: EventReason::ShadowCompared,
             message: words(now),
@@ -64,11 +67,11 @@ fn magnitude(decisions: u64) -> u32 {
 
 fn words(log: &ShadowLog) -> String {
     let mut words = format!(
-        "{} of {} decisions differ from those that count",
+        "{} of {} decisions differ from the active ones",
         log.differ, log.decisions
     );
     if let Some(percent) = agreement(log) {
-        words = format!("{words}; agreement {percent} %");
+        words = format!("{words}; {percent} % of choices agree");
     }
     if log.regret != PricePerHour::ZERO {
         words = format!(
@@ -78,11 +81,15 @@ fn words(log: &ShadowLog) -> String {
     }
     for (number, what) in [
         (log.extra_moves, "more consolidations"),
-        (log.missing_moves, "consolidations fewer"),
+        (log.missing_moves, "fewer consolidations"),
         (log.wider, "wider budgets"),
         (log.narrower, "narrower budgets"),
         (log.faults, "faults"),
         (log.passed_over, "decisions skipped"),
+        (
+            log.hung,
+            "decisions not compared, since a call ran out of time",
+        ),
     ] {
         if number > 0 {
             words = format!("{words}; {number} {what}");
@@ -156,18 +163,20 @@ mod tests {
         assert!(told(None, &ShadowLog::default()).is_empty());
         assert_eq!(
             told(None, &first),
-            ["ShadowCompared: 0 of 1 decisions differ from those that count; agreement 100 %"]
+            [
+                "ShadowCompared: 0 of 1 decisions differ from the active ones; 100 % of choices agree"
+            ]
         );
         assert!(told(Some(&first), &second).is_empty());
         assert_eq!(
             told(Some(&second), &log(9, 1)),
             [
-                "ShadowCompared: 1 of 9 decisions differ from those that count; agreement 88 %; costs -0.1200 dollars per hour; last, decided: 1 large; shadow: 2 small"
+                "ShadowCompared: 1 of 9 decisions differ from the active ones; 88 % of choices agree; costs -0.1200 dollars per hour; last, decided: 1 large; shadow: 2 small"
             ]
         );
         assert!(told(Some(&log(9, 1)), &log(9, 2)).is_empty());
         assert_eq!(told(Some(&log(9, 2)), &log(10, 2)).len(), 1);
-        // The counts of another module begin anew.
+        // Another module starts with counts of its own.
         assert_eq!(told(Some(&log(200, 2)), &first).len(), 1);
     }
 
@@ -181,9 +190,28 @@ mod tests {
         let said = told(Some(&log(1, 0)), &now);
         assert_eq!(
             said,
-            ["PolicyFailed: in shadow, where nothing follows from it: it trapped"]
+            ["PolicyFailed: shadow call failed (decisions are not affected): it trapped"]
         );
         assert!(told(Some(&now), &now).is_empty());
+    }
+
+    #[test]
+    fn a_shadow_that_always_runs_out_of_time_is_seen() {
+        let hung = |hung| ShadowLog {
+            hung,
+            ..ShadowLog::default()
+        };
+        let said = status(&hung(1)).expect("a comparison");
+        assert_eq!((said.decisions, said.agreement_percent), (0, None));
+        assert_eq!(
+            told(None, &hung(3)),
+            [
+                "ShadowCompared: 0 of 0 decisions differ from the active ones; 3 decisions not compared, since a call ran out of time"
+            ]
+        );
+        assert!(told(Some(&hung(3)), &hung(4)).is_empty());
+        assert_eq!(told(Some(&hung(9)), &hung(10)).len(), 1);
+        assert_eq!(told(Some(&hung(9)), &hung(1)).len(), 1, "another module");
     }
 
     #[test]

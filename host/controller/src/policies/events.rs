@@ -54,7 +54,8 @@ pub(super) fn instead(hook: Hook, vetoes: bool, behind: Option<&str>) -> String 
     }
 }
 
-fn condition<'s>(status: &'s PolicyStatus, kind: &str) -> Option<&'s Condition> {
+/// Condition of a type; `None` where the status has none.
+pub(super) fn condition<'s>(status: &'s PolicyStatus, kind: &str) -> Option<&'s Condition> {
     status.conditions.iter().find(|own| own.kind == kind)
 }
 

@@ -56,7 +56,7 @@ pub(super) fn of(generation: &Generation, pool: &Arc<NodePool>) -> Option<Held> 
 /// A remark on the pool.
 pub(super) fn words((_, annotation, policy): &Held) -> String {
     format!(
-        "annotation {annotation} names policy {policy}, which does not serve; none of the pool's nodes is disrupted for consolidation, emptiness or drift until it does or the annotation is taken off"
+        "annotation {annotation} names policy {policy}, which does not serve; none of the pool's nodes is disrupted for consolidation, emptiness or drift until it does or the annotation is removed"
     )
 }
 

@@ -21,6 +21,8 @@ mod shadows;
 mod standing;
 mod status;
 mod task;
+#[cfg(test)]
+mod tests;
 mod wanted;
 
 use std::collections::BTreeMap;
@@ -192,11 +194,13 @@ impl Tasks {
         }
     }
 
-    /// Tells the task of a Policy of its object; of a new one it says when the module has been judged.
+    /// Tells the task of a Policy of its object; of a new one it says when the module has been judged. A Policy that was deleted and made again
+    /// is a new one, also where only the last of these was seen.
     fn apply(&mut self, policy: Policy) -> Option<oneshot::Receiver<()>> {
         let name = policy.metadata.name.clone()?;
         let policy = Arc::new(policy);
         if let Some(object) = self.objects.get(&name)
+            && object.borrow().metadata.uid == policy.metadata.uid
             && object.send(Arc::clone(&policy)).is_ok()
         {
             return None;

@@ -18,18 +18,25 @@ const FAILURES: u32 = 5;
 pub(super) struct RecentCalls {
     /// One bit for each of the last [`CALLS`], the latest lowest: whether it failed.
     history: u64,
+    /// Calls noted there, at most [`CALLS`].
+    calls: u32,
+    /// `true` if the last call failed, also for want of a machine with time, which the history leaves out.
+    failed_last: bool,
     /// The last failure.
     fault: Option<Fault>,
 }
 
 impl RecentCalls {
-    /// Takes note of a call: it was answered, or it failed. What says nothing of the module, such as a machine without time, changes nothing.
+    /// Takes note of a call: it was answered, or it failed. What says nothing of the module, such as a machine without time, does not change
+    /// whether its Policy is ready.
     pub(super) fn note(&mut self, fault: Option<&Fault>) {
+        self.failed_last = fault.is_some();
         let says = |outcome: Outcome| outcome.blames_module() || outcome == Outcome::PolicyError;
         if fault.is_some_and(|fault| !says(fault.outcome)) {
             return;
         }
         self.history = (self.history << 1 | u64::from(fault.is_some())) & ((1 << CALLS) - 1);
+        self.calls = (self.calls + 1).min(CALLS);
         if let Some(fault) = fault {
             self.fault = Some(fault.clone());
         }
@@ -40,9 +47,9 @@ impl RecentCalls {
         *self = Self::default();
     }
 
-    /// `true` if the last call failed.
+    /// `true` if the last call gave no answer, whatever the cause.
     pub(super) fn failed_last(&self) -> bool {
-        self.history & 1 == 1
+        self.failed_last
     }
 
     /// The last failure; `None` before the first.
@@ -62,7 +69,10 @@ impl RecentCalls {
         let counted = if row >= IN_A_ROW {
             format!("failed its last {row} calls of hook {hook}")
         } else {
-            format!("failed {all} of its last {CALLS} calls of hook {hook}")
+            format!(
+                "failed {all} of its last {} calls of hook {hook}",
+                self.calls
+            )
         };
         Some(format!(
             "{counted}, the last one with {}: {fault}",
@@ -137,9 +147,33 @@ mod tests {
         recent.note(Some(&fault(Outcome::Trap)));
         assert_eq!(
             recent.failing("rank").as_deref(),
+            Some("failed 5 of its last 6 calls of hook rank, the last one with trap: no answer")
+        );
+        (0..60).for_each(|_| recent.note(None));
+        (0..5).for_each(|_| {
+            recent.note(Some(&fault(Outcome::Trap)));
+            recent.note(None);
+        });
+        assert_eq!(
+            recent.failing("rank").as_deref(),
             Some("failed 5 of its last 50 calls of hook rank, the last one with trap: no answer")
         );
         recent.forget();
         assert_eq!(recent.failing("rank"), None);
+    }
+
+    #[test]
+    fn a_call_without_room_on_the_machine_is_a_last_failure_all_the_same() {
+        let mut recent = RecentCalls::default();
+        for _ in 0..9 {
+            recent.note(Some(&fault(Outcome::Saturated)));
+        }
+        assert!(recent.failed_last());
+        assert_eq!(recent.failing("rank"), None);
+        recent.note(None);
+        assert!(!recent.failed_last());
+        recent.note(Some(&fault(Outcome::Saturated)));
+        recent.forget();
+        assert!(!recent.failed_last());
     }
 }

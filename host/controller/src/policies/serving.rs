@@ -222,7 +222,10 @@ impl Place {
                     given.generations.withdraw(serving.hook, &self.name);
                     given.changes.changed();
                 }
-                Mode::Shadow | Mode::Off => given.shadows.end(&self.name),
+                Mode::Shadow | Mode::Off => {
+                    given.shadows.end(&self.name);
+                    given.telemetry.forget_shadow(&self.name);
+                }
             }
             tracing::info!(policy = &*self.name, "policy withdrawn");
         }
@@ -293,4 +296,35 @@ pub(super) fn shown(sha256: &str) -> &str {
 
 fn duration(span: Span) -> Duration {
     Duration::from_millis(u64::try_from(span.millis()).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_policy::ShadowLog;
+
+    use super::super::tests::common;
+    use super::*;
+
+    #[tokio::test]
+    async fn a_shadow_that_is_withdrawn_leaves_no_figures() {
+        let common = common();
+        let mut place = Place::new(&"mine".into(), None, &common, Memory::default());
+        place.serving = Some(Serving {
+            hook: Hook::Rank,
+            mode: Mode::Shadow,
+            serves: LabelSelector::all(Vec::new()),
+            module: RememberedModule::default(),
+            version: String::new(),
+            holds: false,
+            vetoes: false,
+            aside: None,
+            health: None,
+        });
+        let telemetry = &common.given.telemetry;
+        let labels = [("policy", "mine"), ("hook", "rank")];
+        telemetry.compared(&labels, &ShadowLog::default());
+        assert!(telemetry.metrics().await.contains("policy=\"mine\""));
+        place.withdraw();
+        assert!(!telemetry.metrics().await.contains("policy=\"mine\""));
+    }
 }

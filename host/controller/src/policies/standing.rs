@@ -1,4 +1,4 @@
-//! Policies as they serve a cluster, read once for whoever explains it: modules are taken in as the controller would, and nothing is written.
+//! Policies as they serve a cluster, read once to explain a cluster: modules are taken in as the controller would, and nothing is written.
 //!
 //! What the controller says of a Policy in its status counts: a module that it refuses does not serve, one that it has set aside is set
 //! aside, and modules that served well stand behind.
@@ -17,6 +17,7 @@ use plimsoll_policy::{
 };
 
 use super::copies::Copies;
+use super::events::condition;
 use super::gates::{Asked, Judged, judge};
 use super::held;
 use super::memory::Memory;
@@ -60,7 +61,7 @@ struct Placed {
 }
 
 impl Standing {
-    /// The generation that decides, for those who look on.
+    /// The generation that decides, with these observers.
     pub fn generation(&self, observers: Vec<Arc<dyn Observer>>, now: Timestamp) -> Arc<Generation> {
         let generations = Generations::new(Policies {
             observers,
@@ -158,7 +159,11 @@ impl Reading<'_> {
             });
         }
         let memory = Memory::of(policy.status.as_ref());
-        let own = match condition(policy, "Ready") {
+        let own = match policy
+            .status
+            .as_ref()
+            .and_then(|own| condition(own, "Ready"))
+        {
             Some(ready) if ready.status != TRUE && ready.reason == TOO_LARGE => Err(said(ready)),
             _ => self.own(&wanted).await,
         };
@@ -166,12 +171,10 @@ impl Reading<'_> {
             Ok((digest, module)) => (Some(wanted.module.remembered(&digest)), Ok(module)),
             Err(words) => (None, Err(words)),
         };
-        let behind = memory.good.iter().rev();
-        for good in behind.filter(|good| Some(*good) != own_digest.as_ref()) {
-            if let Some(module) = self.good(&wanted, good).await {
-                standing.put(&name, &wanted, module, false);
-            }
-        }
+        let of = (name.as_str(), &wanted);
+        let put = self
+            .put_behind(of, &memory, own_digest.as_ref(), standing)
+            .await;
         match own {
             Ok(module) => {
                 let is_aside = own_digest.is_some_and(|own| memory.is_quarantined(&own));
@@ -181,8 +184,8 @@ impl Reading<'_> {
                 }
             }
             Err(words) => {
-                let instead = match memory.good.first() {
-                    Some(good) => format!("module {} continues to decide", shown(&good.digest)),
+                let instead = match put {
+                    Some(good) => format!("module {good} continues to decide"),
                     None if wanted.hook == Hook::Rank => {
                         "list prices are taken for its pools".to_owned()
                     }
@@ -193,6 +196,29 @@ impl Reading<'_> {
         }
     }
 
+    /// Modules that served well, put behind the policy's own one; the newest of them in short, `None` where none can be loaded.
+    async fn put_behind<'m>(
+        &self,
+        (name, wanted): (&str, &Wanted),
+        memory: &'m Memory,
+        own: Option<&RememberedModule>,
+        standing: &mut Standing,
+    ) -> Option<&'m str> {
+        let mut newest = None;
+        let behind = memory.good.iter().rev();
+        for good in behind.filter(|good| Some(*good) != own) {
+            let digest = shown(&good.digest);
+            if let Some(module) = self.good(wanted, good).await {
+                standing.put(name, wanted, module, false);
+                newest = Some(digest);
+            } else {
+                let words = format!("module {digest} cannot be loaded from its copy");
+                standing.find(name, &words);
+            }
+        }
+        newest
+    }
+
     /// The module of its ConfigMap, with its digest, or why it cannot be loaded.
     async fn own(&self, wanted: &Wanted) -> Result<(String, AnyModule), String> {
         let spec = &wanted.module;
@@ -201,7 +227,7 @@ impl Reading<'_> {
             .await
             .map_err(words)?;
         let Some(mut stored) = stored else {
-            return Err(format!("configmap {} is not there", spec.configmap));
+            return Err(format!("configmap {} not found", spec.configmap));
         };
         for (part, key) in parts_elsewhere(&stored.entries) {
             let mut name = spec.configmap.clone();
@@ -235,7 +261,7 @@ impl Reading<'_> {
         };
         match judge(self.engine, asked).await {
             Ok(Judged::Passed(module)) => Ok((module.sha256().to_owned(), module)),
-            Ok(Judged::Serves) => Err("its module is none".to_owned()),
+            Ok(Judged::Serves) => Err("it has no module".to_owned()),
             Err(refusal) => Err(format!(
                 "its module cannot be loaded: {}: {refusal}; hint: {}",
                 refusal.reason(),
@@ -267,14 +293,12 @@ impl Standing {
 
 /// Remarks on conditions of a policy that are not as they should be.
 fn unmet(policy: &Policy) -> Vec<String> {
-    let ready = condition(policy, "Ready").filter(|own| own.status != TRUE);
-    let conflict = condition(policy, "Conflicting").filter(|own| own.status == TRUE);
+    let Some(status) = &policy.status else {
+        return Vec::new();
+    };
+    let ready = condition(status, "Ready").filter(|own| own.status != TRUE);
+    let conflict = condition(status, "Conflicting").filter(|own| own.status == TRUE);
     ready.into_iter().chain(conflict).map(said).collect()
-}
-
-fn condition<'p>(policy: &'p Policy, kind: &str) -> Option<&'p Condition> {
-    let conditions = &policy.status.as_ref()?.conditions;
-    conditions.iter().find(|own| own.kind == kind)
 }
 
 fn said(condition: &Condition) -> String {

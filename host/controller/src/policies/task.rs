@@ -18,7 +18,7 @@ use plimsoll_kube::module::{ModuleError, Stored};
 use plimsoll_kube::policy::write_status;
 use plimsoll_policy::{Hook, Refusal, ShadowLog};
 use tokio::sync::{oneshot, watch};
-use tokio::time::{Instant, interval_at};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::compared;
 use super::events::{self, Said};
@@ -103,6 +103,7 @@ impl PolicyTask {
         let mut pools = self.common.given.pools.clone();
         let mut changes = self.common.given.changes.subscribe();
         let mut pause = interval_at(Instant::now() + PAUSE, PAUSE);
+        pause.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut watched: Option<ModuleMaps> = None;
         let bulletin = Arc::clone(&self.place.bulletin);
         loop {
@@ -197,7 +198,7 @@ impl PolicyTask {
                     .await;
             }
             Content::Missing => {
-                let words = format!("configmap {} is not there", wanted.module.configmap);
+                let words = format!("configmap {} not found", wanted.module.configmap);
                 return self
                     .without(wanted, EventReason::BytesMissing, &words)
                     .await;
@@ -368,15 +369,12 @@ impl PolicyTask {
     fn compare(&mut self, policy: &Policy) {
         let given = &self.common.given;
         let log = given.shadows.log(&self.name);
-        match (&log, &self.place.serving) {
-            (Some(log), Some(serving)) => {
-                let labels = [("policy", &*self.name), ("hook", serving.hook.label())];
-                given.telemetry.compared(&labels, log);
-                for said in compared::news(self.compared.as_ref(), log) {
-                    self.publish(policy, said);
-                }
+        if let (Some(log), Some(serving)) = (&log, &self.place.serving) {
+            let labels = [("policy", &*self.name), ("hook", serving.hook.label())];
+            given.telemetry.compared(&labels, log);
+            for said in compared::news(self.compared.as_ref(), log) {
+                self.publish(policy, said);
             }
-            _ => given.telemetry.forget_shadow(&self.name),
         }
         self.compared = log;
     }

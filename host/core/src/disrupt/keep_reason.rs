@@ -34,7 +34,7 @@ pub enum KeepReason {
     LeastSaving,
     /// It is not ours, or something about it cannot be read.
     NotConsidered,
-    /// No move was found that saves anything.
+    /// No move was found that saves anything, or its pods have no other place.
     NoMove,
 }
 
@@ -76,11 +76,7 @@ impl KeepReason {
     /// The kind of an outlook.
     pub fn of(outlook: &Outlook) -> Self {
         match outlook {
-            Outlook::Goes(_)
-            | Outlook::NotSearched
-            | Outlook::DriftsLater
-            | Outlook::NoPlace
-            | Outlook::NotReplaceable(_) => Self::Moving,
+            Outlook::Goes(_) | Outlook::NotSearched | Outlook::DriftsLater => Self::Moving,
             Outlook::Blocked(blocked) => Self::of_blocked(blocked),
             Outlook::OverBudget(_) => Self::Budgets,
             Outlook::Unfit(unfit) => Self::of_unfit(unfit),
@@ -93,7 +89,9 @@ impl KeepReason {
             Outlook::NoSaving {
                 young_until: Some(_),
             } => Self::LeastAge,
-            Outlook::NoSaving { young_until: None } => Self::NoMove,
+            Outlook::NoSaving { young_until: None }
+            | Outlook::NoPlace
+            | Outlook::NotReplaceable(_) => Self::NoMove,
         }
     }
 

@@ -1,6 +1,6 @@
 //! From a plan to claims asked for and promises made, after another look at what may have changed meanwhile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Engine;
@@ -46,7 +46,7 @@ impl Engine {
         let purposes = ClaimPurpose::of_plan(&solving.snapshot, plan);
         let mut tally = Tally::default();
         let mut held: BTreeMap<usize, String> = BTreeMap::new();
-        let mut bought = BTreeMap::new();
+        let (mut bought, mut promised) = (BTreeMap::new(), BTreeSet::new());
         let mut refused = stale;
         // Spare room comes last where ceilings leave no room for all.
         let spare = for_spare_alone(&solving.snapshot, plan);
@@ -58,6 +58,7 @@ impl Engine {
                 Place::Existing(row) => {
                     let counted = self.less_unused(&solving.snapshot, row, &pods);
                     let target = self.promise_existing(&solving.snapshot, row, &counted, now);
+                    promised.extend(target.is_some().then_some(row));
                     target.is_some() && counted.len() == pods.len()
                 }
                 Place::New(row) => plan.claims.get(row).is_some_and(|planned| {
@@ -83,7 +84,12 @@ impl Engine {
             };
             refused |= !done;
         }
-        tell_placed((&solving.snapshot, plan), &bought, now, actions);
+        tell_placed(
+            (&solving.snapshot, plan),
+            (&bought, &promised),
+            now,
+            actions,
+        );
         self.tell_held(&solving.snapshot, plan, &held, now, actions);
         self.tell_unplaced(&solving.snapshot, plan, now, actions);
         self.tell_buffers(&solving.snapshot, plan, &held, now, actions);

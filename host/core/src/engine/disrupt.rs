@@ -32,6 +32,8 @@ pub(super) struct Disruption {
     pace: SearchPace,
     /// `true` if a command of the last pass did not hold or could not begin.
     lapsed: bool,
+    /// `true` if policies have changed since what is under way was asked for.
+    found_before: bool,
     failed: FailedDecisions,
     moves: Vec<PastMove>,
     told: BTreeMap<ClaimName, String>,
@@ -100,10 +102,19 @@ impl Disruption {
         self.last_pass = None;
     }
 
-    /// Lets what earlier passes found count no more.
+    /// Lets what earlier passes found count no more; what one that is under way finds counts until it rests.
     pub(super) fn search_again(&mut self) {
         self.last_pass = None;
         self.pace = SearchPace::default();
+        self.found_before = !matches!(self.stage, Stage::Resting);
+    }
+
+    /// Nothing is under way any more.
+    fn rest(&mut self) {
+        self.stage = Stage::Resting;
+        if std::mem::take(&mut self.found_before) {
+            self.search_again();
+        }
     }
 
     /// When the next pass is due, in a world of these revisions; `None` when there is nothing to look for.
@@ -295,7 +306,7 @@ impl Engine {
             if lapsed {
                 self.disruption.pace.lapse();
             }
-            self.disruption.stage = Stage::Resting;
+            self.disruption.rest();
             return;
         }
         let first = commands.remove(0);
@@ -415,7 +426,7 @@ impl Engine {
             Stage::Resting | Stage::Waiting { .. } => false,
         };
         if is_open {
-            self.disruption.stage = Stage::Resting;
+            self.disruption.rest();
             self.disruption.failed.fail(now);
         }
     }
@@ -443,6 +454,7 @@ impl Engine {
                 wake: decision.wake,
                 searched,
             });
+            self.disruption.rest();
             return;
         }
         self.announce_found(&decision.commands, now, actions);

@@ -1,6 +1,6 @@
 //! Events of what goes well, in Karpenter's words: a claim that comes a step further, and pods that are expected somewhere.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey};
@@ -51,17 +51,17 @@ impl Engine {
     }
 }
 
-/// Tells pods that wait where a plan expects them; `bought` are the claims that were asked for, by row.
+/// Tells pods that wait where a plan expects them: on claims that were asked for, by row, and on nodes in the rows that promise it.
 pub(super) fn tell_placed(
     (snapshot, plan): (&Snapshot, &Plan),
-    bought: &BTreeMap<usize, ClaimName>,
+    (bought, promised): (&BTreeMap<usize, ClaimName>, &BTreeSet<usize>),
     now: Timestamp,
     actions: &mut Vec<Action>,
 ) {
     let placed = plan.placements.iter().filter_map(|placement| {
         let pod = snapshot.pods.get(placement.pod)?;
         let waits = pod.node.is_none() && !pod.is_spare();
-        let place = place(snapshot, placement.target, bought);
+        let place = place(snapshot, placement.target, (bought, promised));
         place.filter(|_| waits).map(|place| (pod, place))
     });
     for (pod, place) in placed.take(MOST) {
@@ -71,10 +71,15 @@ pub(super) fn tell_placed(
     }
 }
 
-/// A place by its objects; `None` where nothing was bought.
-fn place(snapshot: &Snapshot, place: Place, bought: &BTreeMap<usize, ClaimName>) -> Option<String> {
+/// A place by its objects; `None` where nothing was bought or promised.
+fn place(
+    snapshot: &Snapshot,
+    place: Place,
+    (bought, promised): (&BTreeMap<usize, ClaimName>, &BTreeSet<usize>),
+) -> Option<String> {
     let (claim, node) = match place {
         Place::New(row) => (Some(bought.get(&row)?), None),
+        Place::Existing(row) if !promised.contains(&row) => return None,
         Place::Existing(row) => {
             let seen = snapshot.nodes.get(row)?;
             let claim = seen.claim.as_ref().map(|claim| &claim.name);

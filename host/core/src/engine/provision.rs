@@ -161,6 +161,10 @@ impl Engine {
     pub(super) fn step_provision(&mut self, now: Timestamp, actions: &mut Vec<Action>) {
         self.recheck_leftover(now);
         self.trigger_spare(now);
+        // While a decision is under way spare room opens no batch.
+        if self.provision.solving.is_none() && std::mem::take(&mut self.provision.at_once) {
+            self.provision.batch.end_at(now);
+        }
         let busy = self.provision.solving.is_some() || self.disruption.is_confirming();
         if busy || self.provision.failed.holds(now) || !self.is_batch_due(now) {
             return;
@@ -214,9 +218,6 @@ impl Engine {
         }
         if std::mem::take(&mut self.provision.all_ask) {
             self.trigger_all(now);
-        }
-        if std::mem::take(&mut self.provision.at_once) {
-            self.provision.batch.end_at(now);
         }
         let revisions = self.revisions();
         let Some(leftover) = &mut self.provision.leftover else {

@@ -98,12 +98,12 @@ const VETO: Price = {
 pub struct Prices {
     /// One per candidate.
     pub rows: Vec<Price>,
-    /// Candidates that are not bought because their policy failed.
+    /// Candidates that are not bought because of their policy, in order of rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<HeldRows>,
 }
 
-/// Candidates of which nothing is bought because the policy that prices them failed, and holds then.
+/// Candidates of which nothing is bought because the policy that prices them failed, and holds then, or has a plan that is too dear.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HeldRows {
     /// Their rows.
@@ -125,21 +125,24 @@ impl Prices {
         for price in self.rows.get_mut(rows.clone()).into_iter().flatten() {
             *price = VETO;
         }
-        match self.held.last_mut() {
+        let at = self.held.partition_point(|own| own.rows.start < rows.start);
+        let before = at.checked_sub(1).map(|before| &mut self.held[before]);
+        match before {
             Some(last) if last.rows.end == rows.start && last.why == *why => {
                 last.rows.end = rows.end;
             }
-            _ => self.held.push(HeldRows {
-                rows,
-                why: Arc::clone(why),
-            }),
+            _ => {
+                let why = Arc::clone(why);
+                self.held.insert(at, HeldRows { rows, why });
+            }
         }
     }
 
     /// Words on the failure for which a candidate is not bought; `None` where it is not for one.
     pub fn held_because(&self, row: usize) -> Option<&Arc<str>> {
-        let held = self.held.iter().find(|held| held.rows.contains(&row));
-        held.map(|held| &held.why)
+        let at = self.held.partition_point(|own| own.rows.end <= row);
+        let own = self.held.get(at).filter(|own| own.rows.contains(&row));
+        own.map(|own| &own.why)
     }
 
     /// A veto on every candidate: nothing may be bought.

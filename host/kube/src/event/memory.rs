@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use k8s_openapi::jiff::Timestamp;
 
-use super::Notice;
+use super::{Notice, cut};
 
 /// The most events that are remembered, as client-go's.
 const MOST: usize = 4096;
@@ -20,7 +20,7 @@ pub(super) enum Said {
     Again { event: String, count: i32 },
 }
 
-/// An event but for its time: the object, the reason, which its type hangs on, and the words.
+/// An event but for its time: the object, the reason, which also decides its type, and the text as it is written.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Key {
     kind: Option<String>,
@@ -65,7 +65,7 @@ impl Memory {
     /// Counts an event from one, and names it.
     pub(super) fn begin(&mut self, notice: &Notice, now: Timestamp) -> String {
         if self.entries.len() >= MOST {
-            self.forget_eldest();
+            self.forget_oldest();
         }
         let event = name(notice, now);
         let entry = Entry {
@@ -82,9 +82,9 @@ impl Memory {
         self.entries.remove(&key(notice));
     }
 
-    fn forget_eldest(&mut self) {
-        let eldest = self.entries.iter().min_by_key(|(_, entry)| entry.said);
-        if let Some(key) = eldest.map(|(key, _)| key.clone()) {
+    fn forget_oldest(&mut self) {
+        let oldest = self.entries.iter().min_by_key(|(_, entry)| entry.said);
+        if let Some(key) = oldest.map(|(key, _)| key.clone()) {
             self.entries.remove(&key);
         }
     }
@@ -98,7 +98,7 @@ fn key(notice: &Notice) -> Key {
         name: about.name.clone(),
         uid: about.uid.clone(),
         reason: notice.reason.as_str(),
-        message: notice.message.clone(),
+        message: cut(&notice.message).to_owned(),
     }
 }
 
@@ -117,6 +117,7 @@ mod tests {
     use plimsoll_core::event_reason::EventReason;
     use plimsoll_core::model::Version;
 
+    use super::super::LONGEST;
     use super::*;
 
     fn notice(message: &str) -> Notice {
@@ -148,6 +149,16 @@ mod tests {
         assert_eq!(memory.say(&successor, at(20)), first("web.14"));
         memory.forget(&newer);
         assert_eq!(memory.say(&notice("a"), at(21)), first("web.15"));
+    }
+
+    #[test]
+    fn words_that_differ_only_where_they_are_cut_are_the_same_event() {
+        let mut memory = Memory::default();
+        let long = |end: &str| notice(&("a".repeat(LONGEST) + end));
+        let first = memory.say(&long("b"), at(16));
+        assert!(matches!(first, Said::First { .. }), "{first:?}");
+        let again = memory.say(&long("c"), at(17));
+        assert!(matches!(again, Said::Again { count: 2, .. }), "{again:?}");
     }
 
     #[test]

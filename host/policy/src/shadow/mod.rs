@@ -5,11 +5,11 @@
 //!     └─► is it its turn? ─► queue (a queue, a thread) ─► verifier (asks the candidate, compares) ─► log
 //! ```
 //!
-//! It looks on ([`Observer`]): the active policy has answered before the candidate is asked, and nothing that the candidate says is done.
+//! It only observes ([`Observer`]): the active policy has answered before the candidate is asked, and nothing that the candidate says is done.
 //! Nobody waits for it: what was decided is handed to a thread of its own, over a queue that has room for a few and passes over what is
 //! beyond, which is counted ([`WhenBehind`] says who waits instead where all is compared). Beside a cluster the candidate's calls have places of their
-//! own, and lower limits ([`SHADOW_SHARE`](crate::SHADOW_SHARE)); where decisions wait for it, those of a module that decides. Since one thread takes decisions in their order, what it comes to hangs
-//! on them alone.
+//! own, and lower limits ([`SHADOW_SHARE`](crate::SHADOW_SHARE)); where decisions wait for it, those of a module that decides. Since one thread takes decisions in their order, its results
+//! depend on them alone.
 //!
 //! A ranking candidate makes a plan of its own for the snapshot, and launch lists for the claims of the active one; consolidation and
 //! budget candidates get the very question that the active policy got. What is counted: agreement, launch lists, what the difference

@@ -1,5 +1,6 @@
 //! Objects that an API server has accepted: what cannot be read of them is told, and the rest is read.
 
+use plimsoll_api::{Interner, ResizeRule};
 use serde_json::Value;
 
 use super::{Gatherer, name_of};
@@ -7,9 +8,12 @@ use crate::error::SnapshotError;
 use crate::note::Note;
 
 impl Gatherer {
-    /// A gatherer of objects that an API server has accepted.
-    pub(crate) fn of_served() -> Self {
+    /// A gatherer of objects that an API server has accepted, in whose version the scheduler counts resizes by this rule.
+    pub(crate) fn of_served(resizes: ResizeRule) -> Self {
+        let mut interner = Interner::default();
+        interner.resizes = resizes;
         Self {
+            interner,
             is_served: true,
             ..Self::default()
         }

@@ -14,6 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::failure::Environment;
 use crate::output::{counted, percent, thousands};
 
 /// The largest region whose types and prices are compiled in.
@@ -22,7 +23,7 @@ const REGION: &str = "us-east-1";
 const ZONES: [char; 6] = ['a', 'b', 'c', 'd', 'e', 'f'];
 /// Nodes that a plan buys there in the question about their order.
 const CLAIMS: usize = 100;
-/// Moves and nodes, and pools, of the questions of the other hooks: the largest that bars are about.
+/// Nodes and moves, and pools, of the questions of the other hooks: the largest that bars are about.
 const MOVES: (u32, u32) = (5_000, 2_000);
 const POOLS: u32 = 20;
 
@@ -49,7 +50,7 @@ pub(crate) struct LimitUse {
 }
 
 impl LimitUse {
-    /// A line for people: `price 16,140 offerings of us-east-1: 20 % of 26,140,000 fuel, ...`.
+    /// A line for people: `price 16,140 offerings of us-east-1: 20.0 % of 26,140,000 fuel, ...`.
     pub(crate) fn text(&self) -> String {
         let share = |part: u64, whole: u64| {
             let thousandths = u128::from(part) * 1_000 / u128::from(whole.max(1));
@@ -122,8 +123,8 @@ fn measured<T>(
     let begun = thread_cpu_time();
     let called = call();
     let used = thread_cpu_time().saturating_sub(begun);
-    if let Err(Fault { outcome, sentence }) = called.result {
-        anyhow::bail!("{question}: {outcome}: {sentence}");
+    if let Err(fault) = called.result {
+        return Err(failed(&question, &fault));
     }
     Ok(LimitUse {
         question,
@@ -135,6 +136,16 @@ fn measured<T>(
         cpu_us: micros(used),
         cpu_limit_us: micros(cpu),
     })
+}
+
+/// The failure of a question; one of the environment where another machine might have answered.
+pub(super) fn failed(question: &str, fault: &Fault) -> anyhow::Error {
+    let words = format!("{question}: {}: {fault}", fault.outcome);
+    if fault.outcome.depends_on_machine() {
+        Environment(words).into()
+    } else {
+        anyhow::Error::msg(words)
+    }
 }
 
 fn micros(time: Duration) -> u64 {

@@ -76,6 +76,8 @@ pub(crate) fn run(flags: &Bench) -> Result<()> {
         let one = measure(&asked, baseline.as_ref(), flags);
         measured.push(one.with_context(|| format!("policy {}", flags.module))?);
     }
+    let limits = at_scale::ask(&opened.policy);
+    let limits = limits.with_context(|| format!("policy {}", flags.module))?;
     if flags.update {
         let fuel = measured.iter();
         let fuel = fuel
@@ -83,8 +85,6 @@ pub(crate) fn run(flags: &Bench) -> Result<()> {
             .collect();
         beside.write(FUEL, &Baseline { fuel }.yaml(&seen.manifest.name)?)?;
     }
-    let limits = at_scale::ask(&opened.policy);
-    let limits = limits.with_context(|| format!("policy {}", flags.module))?;
     let benched = PolicyBench {
         policy: short_name(&seen.manifest).to_owned(),
         ok: measured.iter().all(|one| one.ok),
@@ -111,7 +111,7 @@ pub(crate) fn run(flags: &Bench) -> Result<()> {
 fn measure(asked: &Asked<'_>, baseline: Option<&Baseline>, flags: &Bench) -> Result<Measured> {
     let ask = || {
         let answer = asked.ask();
-        answer.map_err(|fault| anyhow::anyhow!("{}: {}: {fault}", asked.name, fault.outcome))
+        answer.map_err(|fault| at_scale::failed(asked.name, &fault))
     };
     let used = ask()?;
     let mut micros = Vec::new();
@@ -189,7 +189,9 @@ fn people(benched: &PolicyBench, has_baseline: bool) -> String {
         ]);
     }
     text.push_str(&table(&rows));
-    text.push_str("of the limits of a controller\n");
+    if !benched.limits.is_empty() {
+        text.push_str("share of a controller's limits used:\n");
+    }
     for limits in &benched.limits {
         text.push_str(&format!("  {}\n", limits.text()));
     }

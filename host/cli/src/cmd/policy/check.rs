@@ -1,12 +1,13 @@
 //! `plimsoll policy check`: every step of acceptance in its order, what each one saw, and where and why one refused; then what the module
 //! uses of the limits of a controller where a whole region is for sale.
 
-use anyhow::{Context, Result, bail};
-use plimsoll_policy::{AnyModule, Engine, Examination, Refusal};
+use anyhow::{Context, Result};
+use plimsoll_policy::{Engine, Examination, Refusal};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::at_scale::{self, LimitUse};
+use crate::failure::Environment;
 use crate::flags::Check;
 use crate::module::{self, Source};
 use crate::output::{show, texts};
@@ -83,7 +84,7 @@ pub(crate) fn run(flags: &Check) -> Result<()> {
             hint: Some(refusal.hint()),
         });
     }
-    let failed = module.and_then(|module| ask_at_scale(&module, &mut steps));
+    let failed = module.and_then(|module| add_at_scale(at_scale::ask(&module), &mut steps));
     let checked = PolicyCheck {
         module: flags.module.clone(),
         accepted: refusal.is_none() && failed.is_none(),
@@ -92,7 +93,7 @@ pub(crate) fn run(flags: &Check) -> Result<()> {
     show(flags.output, || &checked, || people(&checked.steps))?;
     match (refusal, failed) {
         (None, None) => Ok(()),
-        (None, Some(failed)) => bail!("policy {}: {failed}", flags.module),
+        (None, Some(failed)) => Err(failed.context(of_module())),
         (Some(refusal), _) => {
             let (step, reason) = (refusal.step(), refusal.reason());
             Err(refusal).with_context(|| format!("policy {}: {reason} at {step}", flags.module))
@@ -100,17 +101,22 @@ pub(crate) fn run(flags: &Check) -> Result<()> {
     }
 }
 
-/// Asks about a whole region, and adds what it takes of the limits to the steps; the failure in words, if there is one.
-fn ask_at_scale(module: &AnyModule, steps: &mut Vec<CheckedStep>) -> Option<String> {
-    let (messages, failed) = match at_scale::ask(module) {
+/// Adds what the questions about a whole region take of the limits to the steps; the failure, if there is one. The reason is the module's only
+/// where every machine would have seen it fail.
+fn add_at_scale(
+    asked: Result<Vec<LimitUse>>,
+    steps: &mut Vec<CheckedStep>,
+) -> Option<anyhow::Error> {
+    let (messages, failed) = match asked {
         Ok(uses) => (uses.iter().map(LimitUse::text).collect(), None),
-        Err(error) => (vec![error.to_string()], Some(error.to_string())),
+        Err(error) => (vec![error.to_string()], Some(error)),
     };
+    let blamed = failed.as_ref().filter(|error| !error.is::<Environment>());
     steps.extend(messages.into_iter().map(|message| CheckedStep {
         step: REGION,
         ok: failed.is_none(),
         message,
-        reason: failed.as_ref().map(|_| FAILED),
+        reason: blamed.map(|_| FAILED),
         hint: None,
     }));
     failed
@@ -133,4 +139,33 @@ fn people(steps: &[CheckedStep]) -> String {
         vec![step.step.to_owned(), mark.to_owned(), step.message.clone()]
     };
     texts(&steps.iter().map(row).collect::<Vec<_>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use plimsoll_policy::{Fault, Outcome};
+
+    use super::*;
+
+    #[test]
+    fn a_deadline_at_scale_is_a_failure_of_the_environment_and_not_of_the_module() {
+        for (outcome, is_environment, reason) in [
+            (Outcome::Deadline, true, None),
+            (Outcome::Saturated, true, None),
+            (Outcome::Fuel, false, Some(FAILED)),
+        ] {
+            let sentence = "it ended".to_owned();
+            let fault = Fault { outcome, sentence };
+            let mut steps = Vec::new();
+            let failed = add_at_scale(Err(at_scale::failed("price", &fault)), &mut steps);
+            let failed = failed.expect("it failed").context("policy own");
+            assert_eq!(
+                format!("{failed:#}"),
+                format!("policy own: price: {outcome}: it ended")
+            );
+            let has = failed.root_cause().is::<Environment>();
+            assert_eq!(has, is_environment, "{outcome}");
+            assert_eq!((steps[0].ok, steps[0].reason), (false, reason));
+        }
+    }
 }

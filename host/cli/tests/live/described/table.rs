@@ -79,7 +79,7 @@ pub(super) fn comes(reason: EventReason) -> Comes {
         | R::InstanceEndedEarly
         | R::WaitingOnNodeClaimTermination => Comes::No(EC2),
         R::Unconsolidatable => {
-            Comes::No("whether a node saves nothing hangs on its prices: host/core/tests")
+            Comes::No("whether a node saves nothing depends on its prices: host/core/tests")
         }
         R::SavingRealised => Comes::No("an hour after its command"),
         R::Unhealthy | R::NodeRepairBlocked => {

@@ -75,9 +75,6 @@ impl<C: ClassCalls> Look for Reconciler<C> {
             again,
         } = looked.conclude(tried);
         let status = naming_ignored(status, &class);
-        for notice in unmet::newly(&class, &status) {
-            self.notices.publish(notice);
-        }
         tell_failures(&name, &failed, &last.failed);
         let (served, written) = self.write_down(&class, served.ok(), status).await;
         let again = match written {
@@ -180,20 +177,32 @@ impl<C: ClassCalls> Reconciler<C> {
     }
 
     /// Writes down how a class stands, and returns it as launches see it from now on. Of one that nothing can be launched of, the conditions
-    /// say why; it has the hash that it had.
+    /// say why; it has the hash that it had. Events tell of what was written, and of nothing else: what was not is found again.
     async fn write_down(
         &self,
         class: &Ec2NodeClass,
         served: Option<Arc<ServedClass>>,
         status: Ec2NodeClassStatus,
     ) -> (Option<Arc<ServedClass>>, Result<(), kube::Error>) {
-        let Some(served) = served else {
-            let written = node_class::write_status(&self.client, class, &status).await;
-            return (None, written);
+        let served = served.map(|served| with_status(served, class, status.clone()));
+        let written = match &served {
+            Some(served) => self.write(class, served).await,
+            None => node_class::write_status(&self.client, class, &status).await,
         };
-        let served = with_status(served, class, status);
-        let written = self.write(class, &served).await;
-        (Some(served), written)
+        if written.is_ok() {
+            self.tell_unmet(class, &status);
+        }
+        (served, written)
+    }
+
+    /// Tells of conditions that a class begins not to meet, in the log and in events on the class.
+    fn tell_unmet(&self, class: &Ec2NodeClass, status: &Ec2NodeClassStatus) {
+        let name = name(class);
+        for condition in unmet::newly(class, status) {
+            let (reason, words) = (&condition.reason, unmet::words(condition));
+            tracing::warn!(class = name, reason, "EC2NodeClass is not ready: {words}");
+            self.notices.publish(unmet::notice(class, condition));
+        }
     }
 
     /// Writes the hash of a class, and its status.

@@ -313,7 +313,7 @@ impl<'a, 's> OfferCounts<'a, 's> {
         let failed = self.left.iter().next();
         let failed = failed.and_then(|row| prices.held_because(row));
         let rule = if let Some(failed) = failed {
-            format!("could hold it, but {failed}: nothing is bought without its answer")
+            format!("could hold it, but {failed}: nothing is bought")
         } else if let Some(limits) = &template.remaining {
             let short = self.left.iter().map(|row| capacity(self.compiled, row));
             let most = short

@@ -142,12 +142,17 @@ impl RowPrices {
 
     /// Sets down which rows are not bought because their policy failed.
     fn hold(&mut self, slots: &QuestionRows, prices: &Prices) {
-        for held in &prices.held {
-            let rows = slots.of_row.iter().enumerate();
-            let own = rows.filter(|(_, slot)| held.rows.contains(slot));
-            let own: Bits = own.map(|(row, _)| row).collect();
-            self.held.push((Arc::clone(&held.why), own));
+        if prices.held.is_empty() {
+            return;
         }
+        let mut of_why: BTreeMap<&Arc<str>, Bits> = BTreeMap::new();
+        for (row, slot) in slots.of_row.iter().enumerate() {
+            if let Some(why) = prices.held_because(*slot) {
+                of_why.entry(why).or_default().insert(row);
+            }
+        }
+        let held = of_why.into_iter();
+        self.held = held.map(|(why, rows)| (Arc::clone(why), rows)).collect();
     }
 
     /// The failure of a policy for which a row is not bought, in words; `None` where it is not for one.

@@ -42,8 +42,16 @@ const NODES: NodeSettings = NodeSettings {
 };
 
 fn reconciler(server: &Server) -> (Reconciler<Silent>, mpsc::Receiver<Ec2NodeClass>) {
-    let (asked, asks) = mpsc::channel(8);
     let (notices, _) = Notices::channel(&Telemetry::default());
+    telling(server, notices)
+}
+
+/// Reconciler whose events are sent there.
+fn telling(
+    server: &Server,
+    notices: Notices,
+) -> (Reconciler<Silent>, mpsc::Receiver<Ec2NodeClass>) {
+    let (asked, asks) = mpsc::channel(8);
     let at = (server.client(), notices);
     let reconciler = Reconciler::new(at, Arc::new(Silent(asked)), NODES, false);
     (reconciler, asks)
@@ -131,6 +139,36 @@ async fn each_write_of_a_class_goes_by_the_one_before_and_none_by_an_older_one()
     before["metadata"]["resourceVersion"] = "8".into();
     let refused = reconciler.write(&read(&before), &served).await;
     assert!(matches!(refused, Err(kube::Error::Api(status)) if status.code == 409));
+}
+
+#[tokio::test]
+async fn an_event_tells_of_a_condition_once_it_is_written() {
+    let server = Server::default();
+    server.put_class(&class());
+    let (notices, mut told) = Notices::channel(&Telemetry::default());
+    let (reconciler, _asks) = telling(&server, notices);
+    let unmet = json!({"conditions": [{
+        "type": "SubnetsReady", "status": "False", "reason": "SubnetsNotFound",
+        "message": "selectors find no subnet",
+    }]});
+    let status = || serde_json::from_value::<Ec2NodeClassStatus>(unmet.clone()).expect("a status");
+    let mut older = class();
+    older["metadata"]["resourceVersion"] = "6".into();
+    let served = Arc::new(served(&class()));
+    let (_, written) = reconciler
+        .write_down(&read(&older), Some(Arc::clone(&served)), status())
+        .await;
+    written.expect_err("another version is there");
+    assert!(told.try_recv().is_err());
+    for served in [Some(served), None] {
+        let (_, written) = reconciler
+            .write_down(&read(&class()), served, status())
+            .await;
+        written.expect("written");
+        let notice = told.try_recv().expect("an event");
+        assert_eq!(notice.message, "SubnetsReady: selectors find no subnet");
+        server.put_class(&class());
+    }
 }
 
 /// A claim with a hash, and its condition `Drifted` where it has one.
