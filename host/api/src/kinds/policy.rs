@@ -102,7 +102,7 @@ pub struct PolicyStatus {
     pub shadow: Option<ShadowComparison>,
 }
 
-/// Comparison of a shadow's answers with those that count, since this controller began to ask it.
+/// Comparison of a shadow's answers with the active ones, since this controller began to ask it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ShadowComparison {
