@@ -186,20 +186,20 @@ impl Planner for Player {
     }
 
     fn appraise(&mut self, snapshot: &Snapshot, rows: &[usize]) -> Option<Appraisal> {
-        let kept = match &self.who {
-            // What pools sell is kept for the pools as they are, and these may lack their budgets.
-            Who::Core(_, _, asked) => {
-                let ask = |snapshot: &Snapshot, rows: &[usize]| {
-                    asked.outlooks(snapshot, rows, &Session::default())
-                };
-                KeepReason::of_nodes(snapshot, rows, ask)
+        Some(match &self.who {
+            Who::Core(_, session, asked) => {
+                let ask =
+                    |snapshot: &Snapshot, rows: &[usize]| asked.outlooks(snapshot, rows, session);
+                Appraisal {
+                    fresh: schedule::fresh_fleet(snapshot, session),
+                    kept: KeepReason::of_nodes(snapshot, rows, ask),
+                }
             }
             // A node group takes away empty nodes alone.
-            Who::Fixed(_) => vec![KeepReason::ConsolidationPolicy; rows.len()],
-        };
-        Some(Appraisal {
-            fresh: schedule::fresh_fleet(snapshot),
-            kept,
+            Who::Fixed(_) => Appraisal {
+                fresh: schedule::fresh_fleet(snapshot, &Session::default()),
+                kept: vec![KeepReason::ConsolidationPolicy; rows.len()],
+            },
         })
     }
 

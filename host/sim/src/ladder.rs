@@ -20,7 +20,7 @@ use crate::run::Run;
 /// Samples over the time that a recording spans. Each takes about as long as a full consolidation pass and a few plans of the whole cluster.
 const SAMPLES: i64 = 24;
 /// Samples at one interval at most.
-const MOST: i64 = 192;
+const MOST: i64 = 96;
 /// The least interval.
 const LEAST: Span = Span::from_secs(60);
 

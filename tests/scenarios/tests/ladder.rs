@@ -5,8 +5,8 @@ use std::sync::Arc;
 use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::disrupt::keep_reason::KeepReason;
 use plimsoll_core::disrupt::outlook::outlook;
-use plimsoll_core::model::{DoNotDisrupt, OwnerKind};
-use plimsoll_core::schedule;
+use plimsoll_core::model::{DoNotDisrupt, OwnerKind, PackingMode};
+use plimsoll_core::schedule::{self, Session};
 use plimsoll_core::snapshot::{Guard, Snapshot};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
@@ -33,7 +33,7 @@ impl Planner for Core {
             rows.iter().map(|row| outlook(snapshot, *row)).collect()
         };
         Some(Appraisal {
-            fresh: schedule::fresh_fleet(snapshot),
+            fresh: schedule::fresh_fleet(snapshot, &Session::default()),
             kept: KeepReason::of_nodes(snapshot, rows, ask),
         })
     }
@@ -158,14 +158,28 @@ fn a_guard_is_charged_with_what_it_makes_dearer() {
 }
 
 /// Pods of two nodes would fit on one that costs less; by the pool's budget, a tenth, only one node may go at once.
-#[test]
-fn nodes_that_could_only_go_together_are_charged_to_the_budget() {
+fn two_for_one(packing: PackingMode) -> ScoreCard {
     let mut tasks =
         ["one", "two"].map(|name| task(name, 1900, DoNotDisrupt::No, Span::from_secs(10 * 3600)));
     tasks[1].at = START + Span::from_secs(600);
-    let card = play(world(false, tasks.to_vec()));
+    let mut recording = world(false, tasks.to_vec());
+    Arc::make_mut(&mut recording.settings).packing = Some(packing);
+    play(recording)
+}
+
+#[test]
+fn nodes_that_could_only_go_together_are_charged_to_the_budget() {
+    let card = two_for_one(PackingMode::Compatible);
     let kept = cost_of(&card, LadderStep::Kept(KeepReason::Budgets));
     assert!(is_about(kept, 10 * 5 * CENT), "{:?}", card.ladder);
+}
+
+#[test]
+fn nodes_of_a_pool_packed_by_price_go_one_after_the_other() {
+    let card = two_for_one(PackingMode::Price);
+    assert_eq!(cost_of(&card, LadderStep::Kept(KeepReason::Budgets)), 0);
+    assert!(is_about(card.cost, 10 * 15 * CENT), "{:?}", card.ladder);
+    assert_eq!(card.evictions, 2, "each pod moves once");
 }
 
 /// A look changes nothing of what it looks at.

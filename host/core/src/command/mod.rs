@@ -30,9 +30,13 @@ pub struct Command {
     pub members: Vec<ClaimName>,
     /// List price of each member, parallel to the members.
     pub prices: Vec<PricePerHour>,
-    /// Saving per hour at the prices that decided: the ranking policy's where it was asked, else list prices.
+    /// Nodes that go after the members, when budgets let them, ascending: what is bought has room for their pods, too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later: Vec<LaterNode>,
+    /// Saving per hour when all have gone, at the prices that decided: the ranking policy's where it was asked, else list prices.
     pub saving: PricePerHour,
-    /// Saving per hour at list prices, as the ledger and score cards tell it.
+    /// Saving per hour of the members alone at list prices, as the ledger and score cards tell it; negative where what is bought pays only
+    /// when more nodes have gone.
     #[serde(default)]
     pub list_saving: PricePerHour,
     /// Where their pods go and what is bought for them; rows are those of the snapshot it was decided on.
@@ -41,7 +45,26 @@ pub struct Command {
     pub past: Option<PastMove>,
 }
 
+/// A node that goes after the members of a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LaterNode {
+    /// Its claim.
+    pub claim: ClaimName,
+    /// Its list price.
+    pub price: PricePerHour,
+}
+
 impl Command {
+    /// Saving per hour at list prices when all have gone.
+    pub fn whole_list_saving(&self) -> PricePerHour {
+        self.list_saving + self.later.iter().map(|node| node.price).sum()
+    }
+
+    /// `true` if a claim's node goes, now or later.
+    pub fn is_about(&self, claim: &ClaimName) -> bool {
+        self.members.contains(claim) || self.later.iter().any(|node| node.claim == *claim)
+    }
+
     /// How long it must hold before it is carried out.
     pub fn wait(&self) -> Span {
         if self.reason.facts().waits {

@@ -15,8 +15,9 @@ use super::candidate::Candidate;
 use super::churn;
 use super::moves::{Move, carry_out};
 use super::outlook::{Declined, DeclinedBy};
-use super::pass::{Proposal, take};
+use super::pass::Proposal;
 use super::savings::{Savings, command_of};
+use super::stages;
 use crate::command::{Command, Refused};
 use crate::model::DisruptionReason;
 use crate::plan::Plan;
@@ -34,8 +35,16 @@ pub(super) struct Choice {
 
 #[derive(Default)]
 struct Picked {
-    rows: Vec<usize>,
+    moves: Vec<PickedMove>,
     refused: Refused,
+}
+
+/// A move that is made, maybe in stages.
+struct PickedMove {
+    /// Its place among the moves that were found.
+    at: usize,
+    /// Rows of its nodes that go later.
+    later: BTreeSet<usize>,
 }
 
 impl Proposal<'_, '_> {
@@ -43,9 +52,9 @@ impl Proposal<'_, '_> {
     /// prices decide. `values` are those that [`Proposal::decide`] is given.
     pub fn reversal_question(&self, values: Option<&[PricePerHour]>) -> Option<PriceQuestion> {
         self.pass().fleet.quoted.as_ref()?;
-        let mut picked = self.picked(values).rows.iter();
+        let mut picked = self.picked(values).moves.iter();
         picked
-            .any(|at| !self.moves[*at].claims.is_empty())
+            .any(|picked| !self.moves[picked.at].claims.is_empty())
             .then(|| schedule::price_question(&self.after(values), self.pass().offers()))?
     }
 
@@ -56,7 +65,7 @@ impl Proposal<'_, '_> {
         let quoted = prices.map(|prices| Quoted::new(self.snapshot(), pass.offers(), prices));
         let mut bought = BTreeMap::new();
         let mut held = BTreeSet::new();
-        for at in &self.picked(values).rows {
+        for PickedMove { at, .. } in &self.picked(values).moves {
             let found = &self.moves[*at];
             if found.claims.is_empty() {
                 continue;
@@ -90,8 +99,8 @@ impl Proposal<'_, '_> {
 
     /// The cluster with all chosen moves carried out.
     fn after(&self, values: Option<&[PricePerHour]>) -> Snapshot {
-        let picked = self.picked(values).rows.iter();
-        let moves: Vec<Move> = picked.map(|at| self.moves[*at].clone()).collect();
+        let picked = self.picked(values).moves.iter();
+        let moves: Vec<Move> = picked.map(|it| self.moves[it.at].clone()).collect();
         carry_out(self.snapshot(), &moves)
     }
 
@@ -100,12 +109,10 @@ impl Proposal<'_, '_> {
         if self.moves.is_empty() {
             return Vec::new();
         }
-        let Picked { rows, refused } = self.picked(values);
+        let Picked { moves, refused } = self.picked(values);
         let held = &self.choice.held;
-        let made = rows.iter().filter(|at| !held.contains(at)).map(|at| {
-            let found = &self.moves[*at];
-            self.command_of(found, &self.members(found))
-        });
+        let made = moves.iter().filter(|picked| !held.contains(&picked.at));
+        let made = made.map(|picked| self.command_of(picked));
         let (commands, refused) = (made.collect(), *refused);
         self.refused.add(refused);
         self.refused.by_guard += u32::try_from(held.len()).unwrap_or(u32::MAX);
@@ -119,9 +126,12 @@ impl Proposal<'_, '_> {
         values: Option<&[PricePerHour]>,
     ) -> Option<Command> {
         let held = &self.choice.held;
-        let mut made = self.picked(values).rows.iter();
-        let made = made.find(|at| self.moves[**at].members.contains(&row) && !held.contains(at));
-        made.map(|at| self.command_of(&self.moves[*at], &self.members(&self.moves[*at])))
+        let mut made = self.picked(values).moves.iter();
+        let made = made.find(|picked| {
+            let goes = self.moves[picked.at].members.contains(&row);
+            goes && !picked.later.contains(&row) && !held.contains(&picked.at)
+        });
+        made.map(|picked| self.command_of(picked))
     }
 
     /// The best move that would take the node of a row away, where none that is made does.
@@ -135,8 +145,11 @@ impl Proposal<'_, '_> {
         let least = churn::least_saving(self.snapshot(), &members, &found.claims);
         let is_worth =
             value > PricePerHour::ZERO && balanced::approves(&totals, &members, found.saving);
+        let mut picked = self.picked(values).moves.iter();
         let by = if self.choice.held.contains(&at) {
             DeclinedBy::Ranking
+        } else if picked.any(|picked| picked.at == at) {
+            DeclinedBy::LaterStage
         } else if !is_worth {
             DeclinedBy::Value
         } else if found.saving < churn::lost_work(self.snapshot(), &members) {
@@ -180,7 +193,7 @@ impl Proposal<'_, '_> {
         let mut picked = Picked::default();
         let held = &self.choice.held;
         for at in order.into_iter().filter(|at| !held.contains(at)) {
-            if picked.rows.len() == MOST_COMMANDS {
+            if picked.moves.len() == MOST_COMMANDS {
                 break;
             }
             let found = &moves[at];
@@ -198,27 +211,31 @@ impl Proposal<'_, '_> {
                 || churn::is_reversal(self.snapshot(), &members, &found.claims).is_some()
             {
                 picked.refused.by_guard += 1;
-            } else if !take(&mut left, &members) {
-                picked.refused.by_budget += 1;
-            } else {
+            } else if let Some(later) =
+                stages::take_now(self.snapshot(), &mut left, found, &members)
+            {
                 touched.extend(found.members.iter().chain(&receivers));
                 found.draw(&mut drawn);
-                picked.rows.push(at);
+                picked.moves.push(PickedMove { at, later });
+            } else {
+                picked.refused.by_budget += 1;
             }
         }
         picked
     }
 
-    fn command_of(&self, found: &Move, members: &[&Candidate]) -> Command {
+    fn command_of(&self, picked: &PickedMove) -> Command {
+        let found = &self.moves[picked.at];
+        let members = self.members(found);
         let plan = Plan {
             placements: found.placements.clone(),
             claims: found.claims.clone(),
             ..Plan::default()
         };
         let reason = DisruptionReason::Underutilized;
-        let mut command = command_of(reason, members, Savings::of(found), plan);
-        command.past = Some(churn::remembered(self.snapshot(), members, &found.claims));
-        command
+        let mut command = command_of(reason, &members, Savings::of(found), plan);
+        command.past = Some(churn::remembered(self.snapshot(), &members, &found.claims));
+        stages::first_stage(command, &members, &picked.later)
     }
 
     fn members(&self, found: &Move) -> Vec<&Candidate> {

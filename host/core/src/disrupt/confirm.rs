@@ -10,6 +10,7 @@ use super::consolidate;
 use super::moves::{self, Move};
 use super::pass::{self, DisruptionPass, take};
 use super::savings::{Savings, command_of};
+use super::stages;
 use super::static_drift;
 use super::vacant;
 use crate::command::{Command, Decision, Refused};
@@ -93,16 +94,19 @@ fn still_worth_it(pass: &DisruptionPass<'_>, command: &Command) -> Result<Comman
     let members: Vec<&Candidate> = pass
         .graceful
         .iter()
-        .filter(|candidate| command.members.contains(&candidate.claim))
+        .filter(|candidate| command.is_about(&candidate.claim))
         .collect();
     let fit = |member: &&Candidate| consolidate::fits_consolidation(snapshot, member).is_ok();
-    if members.len() != command.members.len() || !members.iter().all(fit) {
+    if members.len() != command.members.len() + command.later.len() || !members.iter().all(fit) {
         return Err(CHANGED);
     }
-    if !take(&mut pass.left_of_all(), &members) {
+    let (now, later): (Vec<&Candidate>, Vec<&Candidate>) = members
+        .iter()
+        .partition(|member| command.members.contains(&member.claim));
+    if !take(&mut pass.left_of_all(), &now) {
         return Err(NO_BUDGET);
     }
-    let found = repriced_move(pass, &members, command.plan.claims.len()).ok_or(CHANGED)?;
+    let found = repriced_move(pass, &members, command).ok_or(CHANGED)?;
     let savings = Savings::of(&found);
     let plan = Plan {
         placements: found.placements,
@@ -115,10 +119,12 @@ fn still_worth_it(pass: &DisruptionPass<'_>, command: &Command) -> Result<Comman
         return Err(CHANGED);
     }
     let past = churn::remembered(snapshot, &members, &plan.claims);
-    Ok(Command {
+    let whole = Command {
         past: Some(past),
         ..command_of(command.reason, &members, savings, plan)
-    })
+    };
+    let later = later.iter().map(|member| member.row).collect();
+    Ok(stages::first_stage(whole, &members, &later))
 }
 
 /// The move of these nodes as it would be found now. A machine more than was planned is another move than the one that was
@@ -126,12 +132,17 @@ fn still_worth_it(pass: &DisruptionPass<'_>, command: &Command) -> Result<Comman
 fn repriced_move(
     pass: &DisruptionPass<'_>,
     members: &[&Candidate],
-    planned: usize,
+    command: &Command,
 ) -> Option<Move> {
+    let planned = command.plan.claims.len();
     let snapshot = pass.fleet.snapshot;
     let rows: Vec<usize> = members.iter().map(|member| member.row).collect();
     let settings = pass::move_settings(snapshot, &pass.graceful);
     let (found, _) = moves::ask_at(snapshot, &rows, &settings, pass.market(), |simulation| {
+        // In stages, all pods go to the new node.
+        if !command.later.is_empty() {
+            return simulation.ask_into_one(&rows);
+        }
         let found = simulation.ask(&rows, planned);
         if planned != 1 {
             return found;

@@ -84,7 +84,7 @@ impl KeepReason {
                 DeclinedBy::Value | DeclinedBy::Ranking => Self::Policy,
                 DeclinedBy::LeastSaving(_) | DeclinedBy::Reversal => Self::LeastSaving,
                 DeclinedBy::LostWork(_) => Self::JobPods,
-                DeclinedBy::OtherMove => Self::Moving,
+                DeclinedBy::LaterStage | DeclinedBy::OtherMove => Self::Moving,
             },
             Outlook::NoSaving {
                 young_until: Some(_),

@@ -74,7 +74,8 @@ impl DisruptionPass<'_> {
     fn is_worth_it(&self, command: &Command, ordered: &Command, members: &[&Candidate]) -> bool {
         let snapshot = self.fleet.snapshot;
         let claims = &ordered.plan.claims;
-        let gone: PricePerHour = command.prices.iter().copied().sum();
+        let later = command.later.iter().map(|node| node.price);
+        let gone: PricePerHour = command.prices.iter().copied().chain(later).sum();
         let turned_back = |claims| churn::is_reversal(snapshot, members, claims).is_some();
         listed(ordered) <= gone.max(listed(command))
             && ordered.saving >= churn::least_saving(snapshot, members, claims)
@@ -84,7 +85,7 @@ impl DisruptionPass<'_> {
 
     fn members_of(&self, command: &Command) -> Vec<&Candidate> {
         let members = self.candidates(command.reason).iter();
-        let own = members.filter(|candidate| command.members.contains(&candidate.claim));
+        let own = members.filter(|candidate| command.is_about(&candidate.claim));
         own.collect()
     }
 }

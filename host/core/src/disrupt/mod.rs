@@ -20,6 +20,7 @@ pub mod outlook;
 pub mod pass;
 mod question;
 mod savings;
+mod stages;
 mod static_drift;
 mod vacant;
 

@@ -86,6 +86,8 @@ pub enum DeclinedBy {
     Reversal,
     /// The ranking policy would take it back.
     Ranking,
+    /// It is made now, and budgets let other nodes of it go first.
+    LaterStage,
     /// A better move touches the same nodes, or takes what budgets leave.
     OtherMove,
 }
@@ -128,6 +130,10 @@ impl fmt::Display for Declined {
             DeclinedBy::Ranking => write!(
                 f,
                 "consolidation would save {saving}, and the ranking policy would take it back"
+            ),
+            DeclinedBy::LaterStage => write!(
+                f,
+                "consolidation saves {saving} with other nodes, which budgets let go first"
             ),
             DeclinedBy::OtherMove => write!(
                 f,

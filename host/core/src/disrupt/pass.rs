@@ -26,8 +26,9 @@ use super::churn;
 use super::consolidate::{self, Unfit};
 use super::drift;
 use super::held_pools::held_pools;
-use super::moves::{self, BudgetRoom, KnownPrices, Move, MoveSettings};
+use super::moves::{self, BudgetRoom, KnownPrices, Move, MoveSettings, PoolRoom};
 use super::savings::{Savings, command_of};
+use super::stages;
 use super::static_drift;
 use super::vacant::{self, Vacant};
 use crate::buffer;
@@ -306,7 +307,11 @@ impl<'l, 's> Proposal<'l, 's> {
                 Ok(()) => {
                     let young = consolidate::fits_replacement(snapshot, candidate).err();
                     self.unfit.extend(young.map(|unfit| (candidate.row, unfit)));
-                    may_go.push((candidate.row, &candidate.pool.name, left(candidate)));
+                    let room = PoolRoom {
+                        left: left(candidate),
+                        limits_search: stages::may_wait(snapshot, candidate),
+                    };
+                    may_go.push((candidate.row, &candidate.pool.name, room));
                     rows.push(candidate.row);
                 }
                 Err(unfit) => self.unfit.push((candidate.row, unfit)),

@@ -20,6 +20,7 @@ pub(super) fn command_of(
         reason,
         members: sorted.iter().map(|member| member.claim.clone()).collect(),
         prices: sorted.iter().map(|member| member.price).collect(),
+        later: Vec::new(),
         saving: savings.decides,
         list_saving: savings.list,
         plan,

@@ -123,6 +123,7 @@ impl Engine {
         }
         self.begun
             .add(command.reason, command.members.len(), command.list_saving);
+        let later = command.later.into_iter().map(|node| node.claim).collect();
         let members: BTreeSet<ClaimName> = command.members.into_iter().collect();
         let account = self.ledger.open(account);
         self.queue.push(UnderWay {
@@ -134,6 +135,7 @@ impl Engine {
             launched: BTreeSet::new(),
             account,
             targets,
+            later,
             begun: now,
             drains: false,
         });

@@ -360,7 +360,12 @@ impl Engine {
                 .filter(is_seen)
                 .chain(self.claims_to_be_used())
                 .collect(),
-            under_way: self.queue.members().cloned().collect(),
+            under_way: self
+                .queue
+                .members()
+                .chain(self.queue.later())
+                .cloned()
+                .collect(),
             moves: self.disruption.moves.clone(),
             ..Activity::default()
         };

@@ -59,6 +59,8 @@ pub(super) struct UnderWay {
     pub(super) account: AccountKey,
     /// Where room is kept for the pods.
     pub(super) targets: BTreeSet<PromisedTarget>,
+    /// Claims whose nodes go when the members have gone.
+    pub(super) later: BTreeSet<ClaimName>,
     pub(super) begun: Timestamp,
     pub(super) drains: bool,
 }
@@ -75,6 +77,11 @@ impl CommandQueue {
 
     pub(super) fn members(&self) -> impl Iterator<Item = &ClaimName> {
         self.of_member.keys()
+    }
+
+    /// Claims whose nodes go when the members of a command have gone.
+    pub(super) fn later(&self) -> impl Iterator<Item = &ClaimName> {
+        self.commands.values().flat_map(|command| &command.later)
     }
 
     /// Why a claim is to be asked to go now.

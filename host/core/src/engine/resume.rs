@@ -279,6 +279,7 @@ impl UnderWay {
             launched: BTreeSet::new(),
             account,
             targets: targets.collect(),
+            later: BTreeSet::new(),
             begun,
             drains: false,
         }

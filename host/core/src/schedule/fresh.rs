@@ -6,8 +6,9 @@
 
 use std::sync::Arc;
 
-use super::decision::plan;
+use super::decision::finish;
 use super::fleet::bound::{as_if_waiting, bound_and_worth};
+use super::session::Session;
 use crate::model::{PackingMode, Pod};
 use crate::snapshot::{Guard, Guards, Settings, Snapshot};
 use crate::units::PricePerHour;
@@ -32,10 +33,10 @@ impl FreshFleet {
     }
 }
 
-/// Plans the live pods of a snapshot as if there were no nodes.
-pub fn fresh_fleet(snapshot: &Snapshot) -> FreshFleet {
+/// Plans the live pods of a snapshot as if there were no nodes. Offers of the pools are kept in the session.
+pub fn fresh_fleet(snapshot: &Snapshot, session: &Session) -> FreshFleet {
     let (mut bare, kept) = as_if_waiting(snapshot, is_bound);
-    let (bound, worth_of_kept) = bound_and_worth(&bare);
+    let (bound, worth_of_kept) = bound_and_worth(&bare, session);
     let mut worth = vec![0; snapshot.pods.len()];
     for (row, value) in kept.into_iter().zip(worth_of_kept) {
         worth[row] = value;
@@ -44,10 +45,10 @@ pub fn fresh_fleet(snapshot: &Snapshot) -> FreshFleet {
     bare.settings = Arc::clone(&settings);
     let mut by_guards = [PricePerHour::ZERO; Guard::ALL.len() + 1];
     for first in [0, Guard::ALL.len()] {
-        by_guards[first] = price_under(&mut bare, &settings.guards, first);
+        by_guards[first] = price_under(&mut bare, session, &settings.guards, first);
     }
     fill(&mut by_guards, 0, Guard::ALL.len(), &mut |first| {
-        price_under(&mut bare, &settings.guards, first)
+        price_under(&mut bare, session, &settings.guards, first)
     });
     let with_all = by_guards[Guard::ALL.len()];
     let waits = |pod: &Pod| !is_bound(pod);
@@ -61,7 +62,7 @@ pub fn fresh_fleet(snapshot: &Snapshot) -> FreshFleet {
         with_waiting: if is_waited_for {
             let mut all = as_if_waiting(snapshot, |_| true).0;
             all.settings = settings;
-            price(&all)
+            price(&all, session)
         } else {
             with_all
         },
@@ -99,15 +100,20 @@ fn fill(
 }
 
 /// The price with the first of [`Guard::ALL`] in force and the others lifted.
-fn price_under(bare: &mut Snapshot, guards: &Guards, first: usize) -> PricePerHour {
+fn price_under(
+    bare: &mut Snapshot,
+    session: &Session,
+    guards: &Guards,
+    first: usize,
+) -> PricePerHour {
     let lifted = Guard::ALL[first..].iter();
     let guards = lifted.fold(guards.clone(), |guards, guard| guards.without(*guard));
     Arc::make_mut(&mut bare.settings).guards = guards;
-    price(bare)
+    price(bare, session)
 }
 
-fn price(bare: &Snapshot) -> PricePerHour {
-    let planned = plan(bare);
+fn price(bare: &Snapshot, session: &Session) -> PricePerHour {
+    let planned = finish(&session.prepare(bare), None);
     let chosen = planned.claims.iter().filter_map(|claim| claim.chosen());
     chosen.map(|option| option.list_price).sum()
 }

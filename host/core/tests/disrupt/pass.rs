@@ -8,7 +8,8 @@ use plimsoll_core::disrupt::outlook::{Outlook, outlook};
 use plimsoll_core::disrupt::pass::DisruptionPass;
 use plimsoll_core::ids::ClaimName;
 use plimsoll_core::model::{
-    Budget, BudgetNodes, ConsolidationPolicy, DisruptionReason, NodeClaim, NodePool, OwnerKind,
+    Budget, BudgetNodes, ConsolidationPolicy, DisruptionReason, DoNotDisrupt, NodeClaim, NodePool,
+    OwnerKind, PackingMode,
 };
 use plimsoll_core::snapshot::{PastMove, Snapshot};
 use plimsoll_core::time::{Span, Timestamp};
@@ -148,36 +149,101 @@ fn nodes_go_together_within_the_budgets_of_their_own_pools() {
     assert_eq!(most(1), Some(1));
 }
 
-#[test]
-fn several_nodes_are_replaced_by_one_as_far_as_their_budget_goes() {
-    let most = |budget: u32| {
-        let count = |pool: &mut NodePool| {
-            pool.disruption.budgets = vec![Budget::always(BudgetNodes::Count(budget))];
-        };
-        let sizes = [("middle", 4000, 0.3), ("big", 16_000, 0.8)];
-        let world = sizes
-            .into_iter()
-            .fold(cluster(), |world, (name, cpu, price)| {
-                let listed = instance_type(name).cpu(cpu).memory_mib(cpu * 4).pods(110);
-                world.sells(listed.no_overhead().price(price).offered(ZONE_1, OnDemand))
-            });
-        let mut world = world.pool(general(count));
-        for at in 1..=4 {
-            let name = format!("n{at}");
-            world = world.node(ours(&name, "middle", 4000));
-            let pod = pod(&format!("web-{at}")).cpu(3500).memory_mib(256);
-            world = world.pod(pod.owned_by(OwnerKind::ReplicaSet, "web").on(&name));
-        }
-        let commands = pass(&world.snapshot()).commands;
-        commands.iter().map(|command| command.members.len()).max()
+/// Four nodes at $0.30 whose pods one node at $0.80 could hold, in a pool that lets so many go at once.
+fn four_for_one(budget: u32, packing: PackingMode) -> Snapshot {
+    let change = |pool: &mut NodePool| {
+        pool.disruption.budgets = vec![Budget::always(BudgetNodes::Count(budget))];
+        pool.packing = packing;
     };
-    assert_eq!(most(4), Some(4));
-    assert_eq!(most(3), Some(3), "a move of all four could never be made");
+    let sizes = [("middle", 4000, 0.3), ("big", 16_000, 0.8)];
+    let world = sizes
+        .into_iter()
+        .fold(cluster(), |world, (name, cpu, price)| {
+            let listed = instance_type(name).cpu(cpu).memory_mib(cpu * 4).pods(110);
+            world.sells(listed.no_overhead().price(price).offered(ZONE_1, OnDemand))
+        });
+    let mut world = world.pool(general(change));
+    for at in 1..=4 {
+        let name = format!("n{at}");
+        world = world.node(ours(&name, "middle", 4000));
+        let pod = pod(&format!("web-{at}")).cpu(3500).memory_mib(256);
+        world = world.pod(pod.owned_by(OwnerKind::ReplicaSet, "web").on(&name));
+    }
+    world.snapshot()
+}
+
+#[test]
+fn several_nodes_are_replaced_by_one_in_as_many_stages_as_their_budget_makes() {
+    let made = |budget: u32, packing: PackingMode| {
+        let commands = pass(&four_for_one(budget, packing)).commands;
+        assert!(commands.len() < 2);
+        let first = commands.first();
+        first.map(|command| (command.members.len(), command.later.len()))
+    };
+    assert_eq!(made(4, PackingMode::Price), Some((4, 0)));
+    assert_eq!(made(3, PackingMode::Price), Some((3, 1)));
+    assert_eq!(made(1, PackingMode::Price), Some((1, 3)));
+    assert_eq!(made(0, PackingMode::Price), None);
+    assert_eq!(made(4, PackingMode::Compatible), Some((4, 0)));
+    let rules = "Karpenter's rules make it at once or not at all";
+    assert_eq!(made(3, PackingMode::Compatible), None, "{rules}");
+}
+
+#[test]
+fn a_move_in_stages_counts_and_is_confirmed_as_a_whole() {
+    let snapshot = four_for_one(1, PackingMode::Price);
+    let command = pass(&snapshot).commands.remove(0);
+    let dollars = |price: PricePerHour| (price.dollars() * 100.0).round() / 100.0;
+    assert_eq!(dollars(command.saving), 0.4);
+    assert_eq!(dollars(command.whole_list_saving()), 0.4);
     assert_eq!(
-        most(2),
-        None,
-        "two cost less than the one that would hold their pods"
+        dollars(command.list_saving),
+        -0.5,
+        "of the first node alone"
     );
+    assert_eq!(command.plan.placements.len(), 1, "others stay for now");
+    let claim = &command.plan.claims[0];
+    assert_eq!(claim.chosen().unwrap().instance_type.as_str(), "big");
+    assert!(
+        claim
+            .options
+            .iter()
+            .all(|it| it.instance_type.as_str() == "big")
+    );
+
+    let confirm = |after: &Snapshot| {
+        let question = DisruptionQuestion::Confirm(Box::new(command.clone()));
+        consider(after, &question).commands
+    };
+    assert_eq!(confirm(&snapshot), [command.clone()]);
+    let row = |name: &ClaimName| {
+        let mut nodes = snapshot.nodes.iter();
+        let is_it = |own: &NodeClaim| own.name == *name;
+        nodes
+            .position(|node| node.claim.as_deref().is_some_and(is_it))
+            .unwrap()
+    };
+    let now = outlook(&snapshot, row(&command.members[0]));
+    assert!(matches!(now, Outlook::Goes(goes) if *goes == command));
+    let waits = outlook(&snapshot, row(&command.later[0].claim)).to_string();
+    assert!(
+        waits.ends_with("with other nodes, which budgets let go first"),
+        "{waits}"
+    );
+
+    let stays = |name: &ClaimName| {
+        let mut after = snapshot.clone();
+        let node = after.nodes[row(name)].node.as_ref().unwrap().name.clone();
+        for pod in &mut after.pods {
+            if pod.node.as_ref() == Some(&node) {
+                Arc::make_mut(pod).do_not_disrupt = DoNotDisrupt::Always;
+            }
+        }
+        after
+    };
+    assert_eq!(confirm(&stays(&command.members[0])), []);
+    let later = stays(&command.later[0].claim);
+    assert_eq!(confirm(&later), [], "three are not worth the large node");
 }
 
 #[test]

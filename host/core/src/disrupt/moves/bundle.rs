@@ -20,13 +20,14 @@ struct Bundle {
     kind_price: i64,
 }
 
-/// The best bundle of a node with later ones, of two nodes or more; nothing where none is cheaper than its pieces.
+/// The best bundle of a node with later ones, of two nodes or more and within this room; nothing where none is cheaper than its pieces.
 pub(super) fn around(
     simulation: &MoveSimulation<'_, '_>,
     kinds: &[&NewKind],
     loads: &NodeLoads,
     seed: usize,
     later: impl Iterator<Item = usize>,
+    room: &BudgetRoom,
 ) -> Option<Vec<usize>> {
     let first = simulation.load(loads, seed)?;
     let window: Vec<(usize, &NodeLoad)> = later
@@ -35,7 +36,7 @@ pub(super) fn around(
         .collect();
     let mut best: Option<Bundle> = None;
     for kind in kinds {
-        let Some(found) = fill(kind, (seed, first), &window, simulation.room()) else {
+        let Some(found) = fill(kind, (seed, first), &window, room.clone()) else {
             continue;
         };
         let price: PricePerHour = found.members.iter().map(|row| simulation.price(*row)).sum();

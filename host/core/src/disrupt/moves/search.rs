@@ -174,25 +174,37 @@ impl MoveSearch<'_, '_, '_> {
     fn several_for_one(&mut self, part: &CandidatePart) {
         let kinds = self.kinds.iter();
         let kinds: Vec<&NewKind> = kinds.filter(|kind| kind.rows.meets(&part.rows)).collect();
+        let room = self.simulation.room();
+        let in_stages = room.in_stages().into_iter();
+        let rooms: Vec<BudgetRoom> = in_stages.chain([room.at_once()]).collect();
         let mut used: BTreeSet<usize> = BTreeSet::new();
         for (at, seed) in part.nodes.iter().enumerate() {
             if used.contains(&seed.row) || seed.worth >= WELL_USED {
                 continue;
             }
-            let later = part.nodes[at + 1..].iter().map(|node| node.row);
-            let later = later.filter(|row| !used.contains(row));
-            let found = bundle::around(self.simulation, &kinds, self.loads, seed.row, later);
-            if let Some(members) = found {
-                self.moves
-                    .extend(self.simulation.attempt(&members, To::New));
+            for room in &rooms {
+                let later = part.nodes[at + 1..].iter().map(|node| node.row);
+                let later = later.filter(|row| !used.contains(row));
+                let (simulation, loads) = (&mut *self.simulation, self.loads);
+                let Some(members) =
+                    bundle::around(simulation, &kinds, loads, seed.row, later, room)
+                else {
+                    continue;
+                };
+                let found = simulation.attempt(&members, To::New);
+                let is_found = found.is_some();
+                self.moves.extend(found);
                 used.extend(members);
+                if is_found {
+                    break;
+                }
             }
         }
     }
 
     fn neighbours(&mut self, part: &CandidatePart) {
         let mut failed_searches = 0;
-        for together in neighbourhoods(&part.nodes, &self.simulation.room()) {
+        for together in neighbourhoods(&part.nodes, &self.simulation.room().at_once()) {
             let found = self.simulation.attempt(&together, To::Packed);
             failed_searches = if found.is_some() {
                 0

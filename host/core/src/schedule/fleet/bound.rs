@@ -11,6 +11,7 @@ use super::draft::DraftPlan;
 use crate::bits::Bits;
 use crate::model::{Pod, is_fixed};
 use crate::pack::{Class, Demand, ExistingNode, Kind, Membership, NodeRule, Problem};
+use crate::schedule::Session;
 use crate::schedule::batch::compile::{Compiled, compile};
 use crate::schedule::batch::existing::NodeRequest;
 use crate::schedule::batch::pod_group::PodGroup;
@@ -36,23 +37,27 @@ pub fn bound_from_nothing(snapshot: &Snapshot) -> PricePerHour {
 /// A bound is the value of a linear programme without fixed costs, so that the bound of pod-hours summed over a stretch of
 /// time is no more than the bounds of its moments summed up: what ran may be measured by the hour and still be bounded.
 pub fn bounds_of_work(snapshot: &Snapshot, work: &[Vec<u32>]) -> Vec<PricePerHour> {
-    from_nothing(snapshot, |compiled, market, placed, kept| {
-        let of_amounts = work.iter().map(|copies| {
-            let placed = placed.iter().map(|(pod, level)| {
-                let row = kept[compiled.pods[*pod].row];
-                (*pod, *level, copies.get(row).copied().unwrap_or(0))
+    from_nothing(
+        snapshot,
+        &Session::default(),
+        |compiled, market, placed, kept| {
+            let of_amounts = work.iter().map(|copies| {
+                let placed = placed.iter().map(|(pod, level)| {
+                    let row = kept[compiled.pods[*pod].row];
+                    (*pod, *level, copies.get(row).copied().unwrap_or(0))
+                });
+                let problem = problem(compiled, market, placed.filter(|(.., copies)| *copies > 0));
+                PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
             });
-            let problem = problem(compiled, market, placed.filter(|(.., copies)| *copies > 0));
-            PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
-        });
-        of_amounts.collect()
-    })
+            of_amounts.collect()
+        },
+    )
 }
 
 /// The bound for every live pod of a snapshot and, by row, the part of it that each pod is worth, in nano-dollars per hour; zero for
 /// daemons, pods that ended, and pods that nothing can hold.
-pub(crate) fn bound_and_worth(snapshot: &Snapshot) -> (PricePerHour, Vec<i64>) {
-    from_nothing(snapshot, |compiled, market, placed, kept| {
+pub(crate) fn bound_and_worth(snapshot: &Snapshot, session: &Session) -> (PricePerHour, Vec<i64>) {
+    from_nothing(snapshot, session, |compiled, market, placed, kept| {
         let every_one = placed.iter().map(|(pod, level)| (*pod, *level, 1));
         let problem = problem(compiled, market, every_one);
         let bound = crate::pack::bound(&problem);
@@ -73,10 +78,11 @@ pub(crate) fn bound_and_worth(snapshot: &Snapshot) -> (PricePerHour, Vec<i64>) {
 /// row could hold, each at its last step of relaxation, and the row in the snapshot by each row that was compiled.
 fn from_nothing<R>(
     snapshot: &Snapshot,
+    session: &Session,
     ask: impl FnOnce(&Compiled<'_>, &BoundPrices<'_>, &[(usize, usize)], &[usize]) -> R,
 ) -> R {
     let (bare, kept) = as_if_waiting(snapshot, |_| true);
-    let compiled = compile(&bare, None);
+    let compiled = compile(&bare, Some(&session.offers(&bare)));
     let allowed = Bits::all(compiled.rows.len());
     let holdable = holdable(&compiled, &allowed);
     let placed: Vec<(usize, usize)> = at_last(&compiled, &holdable).collect();

@@ -91,7 +91,7 @@ struct StockSource {
 impl StockSource {
     fn is_of(&self, snapshot: &Snapshot) -> bool {
         Arc::ptr_eq(&self.catalogues, &snapshot.catalogues)
-            && same(&self.pools, &snapshot.pools)
+            && same_or(&self.pools, &snapshot.pools, sell_alike)
             && same(&self.overlays, &snapshot.overlays)
             && same(&self.daemon_sets, &snapshot.daemon_sets)
             && self.reserved_capacity == snapshot.settings.reserved_capacity
@@ -100,7 +100,19 @@ impl StockSource {
 }
 
 fn same<T>(left: &[Arc<T>], right: &[Arc<T>]) -> bool {
-    left.len() == right.len() && left.iter().zip(right).all(|(a, b)| Arc::ptr_eq(a, b))
+    same_or(left, right, |_, _| false)
+}
+
+fn same_or<T>(left: &[Arc<T>], right: &[Arc<T>], alike: impl Fn(&T, &T) -> bool) -> bool {
+    let same = |(a, b): (&Arc<T>, &Arc<T>)| Arc::ptr_eq(a, b) || alike(a, b);
+    left.len() == right.len() && left.iter().zip(right).all(same)
+}
+
+/// `true` for pools that differ in their rules of disruption at most.
+fn sell_alike(left: &NodePool, right: &NodePool) -> bool {
+    let mut left = left.clone();
+    left.disruption.clone_from(&right.disruption);
+    left == *right
 }
 
 impl Stock {
