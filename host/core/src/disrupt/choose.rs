@@ -12,10 +12,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::MOST_COMMANDS;
 use super::balanced;
 use super::candidate::Candidate;
-use super::churn;
+use super::churn::{self, BudgetUse};
 use super::moves::{Move, carry_out};
 use super::outlook::{Declined, DeclinedBy};
-use super::pass::Proposal;
+use super::pass::{BudgetsLeft, Proposal};
 use super::savings::{Savings, command_of};
 use super::stages;
 use crate::command::{Command, Refused};
@@ -81,7 +81,9 @@ impl Proposal<'_, '_> {
                 let worth: PricePerHour = worth.sum();
                 let chosen = found.claims.iter().filter_map(|claim| claim.chosen());
                 let planned = chosen.map(|option| option.price).sum();
-                worth - planned >= churn::least_saving(self.snapshot(), &members, &found.claims)
+                let budgets = BudgetUse::LeavesSome;
+                let least = churn::least_saving(self.snapshot(), &members, &found.claims, budgets);
+                worth - planned >= least
             });
             if !pays {
                 held.insert(*at);
@@ -142,7 +144,12 @@ impl Proposal<'_, '_> {
         let (value, at, found) = valued.min_by_key(|(value, at, _)| (Reverse(*value), *at))?;
         let members = self.members(found);
         let totals = balanced::totals(&self.pass().fleet);
-        let least = churn::least_saving(self.snapshot(), &members, &found.claims);
+        let lost = churn::lost_work(self.snapshot(), &members);
+        let within = self.within_budgets(&self.left, found, &members);
+        let budgets = within.as_ref().map_or(BudgetUse::LeavesSome, |(_, rest)| {
+            BudgetUse::of(self.pass(), rest, &members)
+        });
+        let least = churn::least_saving(self.snapshot(), &members, &found.claims, budgets);
         let is_worth =
             value > PricePerHour::ZERO && balanced::approves(&totals, &members, found.saving);
         let mut picked = self.picked(values).moves.iter();
@@ -152,12 +159,16 @@ impl Proposal<'_, '_> {
             DeclinedBy::LaterStage
         } else if !is_worth {
             DeclinedBy::Value
-        } else if found.saving < churn::lost_work(self.snapshot(), &members) {
-            DeclinedBy::LostWork(churn::lost_work(self.snapshot(), &members))
+        } else if found.saving < lost {
+            DeclinedBy::LostWork(lost)
         } else if found.saving < least {
             DeclinedBy::LeastSaving(least)
         } else if churn::is_reversal(self.snapshot(), &members, &found.claims).is_some() {
             DeclinedBy::Reversal
+        } else if within.is_none() {
+            DeclinedBy::Budgets {
+                nodes: members.len(),
+            }
         } else {
             DeclinedBy::OtherMove
         };
@@ -207,13 +218,17 @@ impl Proposal<'_, '_> {
                 || !balanced::approves(&totals, &members, found.saving)
             {
                 picked.refused.by_policy += 1;
-            } else if found.saving < churn::least_saving(self.snapshot(), &members, &found.claims)
-                || churn::is_reversal(self.snapshot(), &members, &found.claims).is_some()
-            {
+            } else if churn::is_reversal(self.snapshot(), &members, &found.claims).is_some() {
                 picked.refused.by_guard += 1;
-            } else if let Some(later) =
-                stages::take_now(self.snapshot(), &mut left, found, &members)
-            {
+            } else if let Some((later, rest)) = self.within_budgets(&left, found, &members) {
+                let budgets = BudgetUse::of(self.pass(), &rest, &members);
+                if found.saving
+                    < churn::least_saving(self.snapshot(), &members, &found.claims, budgets)
+                {
+                    picked.refused.by_guard += 1;
+                    continue;
+                }
+                left = rest;
                 touched.extend(found.members.iter().chain(&receivers));
                 found.draw(&mut drawn);
                 picked.moves.push(PickedMove { at, later });
@@ -222,6 +237,18 @@ impl Proposal<'_, '_> {
             }
         }
         picked
+    }
+
+    /// Rows of a move's nodes that go later, and what budgets leave with it; `None` where they do not let it be made.
+    fn within_budgets(
+        &self,
+        left: &BudgetsLeft,
+        found: &Move,
+        members: &[&Candidate],
+    ) -> Option<(BTreeSet<usize>, BudgetsLeft)> {
+        let mut rest = left.clone();
+        let later = stages::take_now(self.snapshot(), &mut rest, found, members)?;
+        Some((later, rest))
     }
 
     fn command_of(&self, picked: &PickedMove) -> Command {

@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 
 use super::candidate::Candidate;
 use super::moves;
+use super::pass::{BudgetsLeft, DisruptionPass};
 use crate::ids::{PoolName, TypeName};
-use crate::model::{OwnerKind, PackingMode};
+use crate::model::{DisruptionReason, OwnerKind, PackingMode};
 use crate::plan::PlannedClaim;
 use crate::resources::Resources;
 use crate::snapshot::{PastMove, Snapshot};
@@ -36,12 +37,45 @@ pub fn is_spared(snapshot: &Snapshot, candidate: &Candidate) -> bool {
     spares || (lost > PricePerHour::ZERO && lost >= candidate.worth)
 }
 
+/// What a move leaves of the budgets of its NodePools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BudgetUse {
+    /// Other nodes may go meanwhile.
+    LeavesSome,
+    /// No other node that could go may go until this move has ended.
+    UsesUp,
+}
+
+impl BudgetUse {
+    /// The use by a move of these nodes where so much is left with it.
+    pub(super) fn of(
+        pass: &DisruptionPass<'_>,
+        left: &BudgetsLeft,
+        members: &[&Candidate],
+    ) -> Self {
+        let is_waited_for = |other: &Candidate| {
+            let key = (other.pool.name.clone(), DisruptionReason::Underutilized);
+            let is_of_pool = members.iter().any(|own| own.pool.name == other.pool.name);
+            is_of_pool
+                && left.get(&key).is_none_or(|left| *left == 0)
+                && !members.iter().any(|own| own.row == other.row)
+        };
+        if pass.graceful.iter().any(is_waited_for) {
+            Self::UsesUp
+        } else {
+            Self::LeavesSome
+        }
+    }
+}
+
 /// The least that a move of these nodes must save at the prices that decide to be worth it. One that buys nothing cannot be taken
-/// back: it is worth whatever it saves beyond the work that Jobs lose by it.
+/// back: it is worth whatever it saves beyond the work that Jobs lose by it. One that uses budgets up must save twice as much: while it is
+/// under way, better ones wait.
 pub fn least_saving(
     snapshot: &Snapshot,
     members: &[&Candidate],
     bought: &[PlannedClaim],
+    budgets: BudgetUse,
 ) -> PricePerHour {
     let lost = lost_work(snapshot, members);
     let guarded = members.iter().any(|member| is_guarded(snapshot, member));
@@ -50,7 +84,11 @@ pub fn least_saving(
     }
     let price: PricePerHour = members.iter().map(|member| member.worth).sum();
     let guards = &snapshot.settings.churn;
-    moves::least_of(price, guards.saving, guards.saving_percent).max(lost)
+    let percent = match budgets {
+        BudgetUse::LeavesSome => guards.saving_percent,
+        BudgetUse::UsesUp => guards.saving_percent.saturating_mul(2),
+    };
+    moves::least_of(price, guards.saving, percent).max(lost)
 }
 
 /// Work of Jobs that is lost if these nodes go, as the saving that makes up for it.

@@ -5,7 +5,7 @@
 
 use super::balanced;
 use super::candidate::Candidate;
-use super::churn;
+use super::churn::{self, BudgetUse};
 use super::consolidate;
 use super::moves::{self, Move};
 use super::pass::{self, DisruptionPass, take};
@@ -103,7 +103,8 @@ fn still_worth_it(pass: &DisruptionPass<'_>, command: &Command) -> Result<Comman
     let (now, later): (Vec<&Candidate>, Vec<&Candidate>) = members
         .iter()
         .partition(|member| command.members.contains(&member.claim));
-    if !take(&mut pass.left_of_all(), &now) {
+    let mut left = pass.left_of_all();
+    if !take(&mut left, &now) {
         return Err(NO_BUDGET);
     }
     let found = repriced_move(pass, &members, command).ok_or(CHANGED)?;
@@ -114,7 +115,9 @@ fn still_worth_it(pass: &DisruptionPass<'_>, command: &Command) -> Result<Comman
         ..Plan::default()
     };
     let totals = balanced::totals(&pass.fleet);
-    let enough = savings.decides >= churn::least_saving(snapshot, &members, &plan.claims);
+    let budgets = BudgetUse::of(pass, &left, &members);
+    let least = churn::least_saving(snapshot, &members, &plan.claims, budgets);
+    let enough = savings.decides >= least;
     if !enough || !balanced::approves(&totals, &members, savings.decides) {
         return Err(CHANGED);
     }

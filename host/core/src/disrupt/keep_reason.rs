@@ -81,6 +81,7 @@ impl KeepReason {
             Outlook::OverBudget(_) => Self::Budgets,
             Outlook::Unfit(unfit) => Self::of_unfit(unfit),
             Outlook::Declined(declined) => match declined.by {
+                DeclinedBy::Budgets { .. } => Self::Budgets,
                 DeclinedBy::Value | DeclinedBy::Ranking => Self::Policy,
                 DeclinedBy::LeastSaving(_) | DeclinedBy::Reversal => Self::LeastSaving,
                 DeclinedBy::LostWork(_) => Self::JobPods,

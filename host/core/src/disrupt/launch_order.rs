@@ -8,7 +8,7 @@
 
 use super::balanced;
 use super::candidate::Candidate;
-use super::churn;
+use super::churn::{self, BudgetUse};
 use super::pass::DisruptionPass;
 use crate::catalogue::CapacityType;
 use crate::command::Command;
@@ -78,7 +78,8 @@ impl DisruptionPass<'_> {
         let gone: PricePerHour = command.prices.iter().copied().chain(later).sum();
         let turned_back = |claims| churn::is_reversal(snapshot, members, claims).is_some();
         listed(ordered) <= gone.max(listed(command))
-            && ordered.saving >= churn::least_saving(snapshot, members, claims)
+            && ordered.saving
+                >= churn::least_saving(snapshot, members, claims, BudgetUse::LeavesSome)
             && balanced::approves(&balanced::totals(&self.fleet), members, ordered.saving)
             && (!turned_back(claims) || turned_back(&command.plan.claims))
     }

@@ -88,6 +88,11 @@ pub enum DeclinedBy {
     Ranking,
     /// It is made now, and budgets let other nodes of it go first.
     LaterStage,
+    /// Budgets do not let so many nodes go at once.
+    Budgets {
+        /// Nodes of the move.
+        nodes: usize,
+    },
     /// A better move touches the same nodes, or takes what budgets leave.
     OtherMove,
 }
@@ -134,6 +139,10 @@ impl fmt::Display for Declined {
             DeclinedBy::LaterStage => write!(
                 f,
                 "consolidation saves {saving} with other nodes, which budgets let go first"
+            ),
+            DeclinedBy::Budgets { nodes } => write!(
+                f,
+                "consolidation would save {saving} with {nodes} nodes, and budgets do not let so many go at once"
             ),
             DeclinedBy::OtherMove => write!(
                 f,

@@ -52,7 +52,7 @@ pub struct DisruptionPass<'s> {
     pub blocked: Vec<(usize, Blocked)>,
     /// Allowances by pool and reason, as a budget policy is asked about them.
     pub allowances: Vec<PoolAllowance>,
-    left: BTreeMap<(PoolName, DisruptionReason), u32>,
+    left: BudgetsLeft,
     consolidate: bool,
     session: Session,
     offers: OnceCell<Arc<Offers>>,
@@ -68,7 +68,7 @@ pub struct Proposal<'l, 's> {
     /// Empty nodes that go, by row.
     vacant: Vec<usize>,
     /// Nodes that budgets leave once those have gone, by pool and reason.
-    pub(super) left: BTreeMap<(PoolName, DisruptionReason), u32>,
+    pub(super) left: BudgetsLeft,
     /// Moves that are feasible and save something, each by itself: what a consolidation policy is asked about.
     pub moves: Vec<Move>,
     pub(super) unfit: Vec<(usize, Unfit)>,
@@ -172,7 +172,7 @@ impl<'s> DisruptionPass<'s> {
     }
 
     /// Nodes that all allowances leave, by pool and reason.
-    pub(super) fn left_of_all(&self) -> BTreeMap<(PoolName, DisruptionReason), u32> {
+    pub(super) fn left_of_all(&self) -> BudgetsLeft {
         self.left.clone()
     }
 
@@ -448,11 +448,11 @@ fn young(snapshot: &Snapshot, candidates: &[Candidate]) -> Vec<usize> {
     young.map(|candidate| candidate.row).collect()
 }
 
+/// Nodes that budgets leave, by NodePool and reason.
+pub(super) type BudgetsLeft = BTreeMap<(PoolName, DisruptionReason), u32>;
+
 /// Takes a move's nodes out of what budgets leave; whether they allow it.
-pub(super) fn take(
-    left: &mut BTreeMap<(PoolName, DisruptionReason), u32>,
-    members: &[&Candidate],
-) -> bool {
+pub(super) fn take(left: &mut BudgetsLeft, members: &[&Candidate]) -> bool {
     let mut wanted: BTreeMap<&PoolName, u32> = BTreeMap::new();
     for member in members {
         *wanted.entry(&member.pool.name).or_default() += 1;

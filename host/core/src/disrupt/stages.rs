@@ -6,23 +6,31 @@
 //! later   b ─► new       found by later passes, as nodes whose pods have room elsewhere
 //! ```
 //!
-//! The dearest nodes go first, so that little is paid twice. The move as a whole must be worth it, and is confirmed as a whole. Until the
-//! first nodes have gone, those that go later stay out of other moves. What comes in between (a pod that takes the room, a budget that
+//! The dearest nodes go first, so that little is paid twice; what is must be earned within an hour. The move as a whole must
+//! be worth it, and is confirmed as a whole. Until the first nodes have gone, those that go later stay out of other moves. What comes in between (a pod that takes the room, a budget that
 //! closes) leaves a node that is larger than needed, which is a candidate like any other.
 //!
 //! Pools packed by Karpenter's rules make such moves at once or not at all.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::candidate::Candidate;
 use super::moves::Move;
-use super::pass::take;
+use super::pass::{BudgetsLeft, take};
 use crate::command::{Command, LaterNode};
-use crate::ids::{ClaimName, PoolName};
-use crate::model::{DisruptionReason, PackingMode};
+use crate::ids::ClaimName;
+use crate::model::PackingMode;
+use crate::plan::PlannedClaim;
 use crate::snapshot::Snapshot;
+use crate::time::Span;
 use crate::units::PricePerHour;
+
+/// Time that a stage takes beside `consolidateAfter`: the room is found, the move holds for 15 s, pods are evicted and start.
+const STAGE: Span = Span::from_secs(120);
+
+/// Time in which a move must earn what is paid twice meanwhile.
+const EARNED_WITHIN: Span = Span::from_secs(3600);
 
 /// `true` if a node may be one of those that go later.
 pub(super) fn may_wait(snapshot: &Snapshot, candidate: &Candidate) -> bool {
@@ -33,26 +41,47 @@ pub(super) fn may_wait(snapshot: &Snapshot, candidate: &Candidate) -> bool {
 /// Takes the nodes of a move that go now out of what budgets leave; rows of those that go later, `None` where the move cannot be made.
 pub(super) fn take_now(
     snapshot: &Snapshot,
-    left: &mut BTreeMap<(PoolName, DisruptionReason), u32>,
+    left: &mut BudgetsLeft,
     found: &Move,
     members: &[&Candidate],
 ) -> Option<BTreeSet<usize>> {
     if take(left, members) {
         return Some(BTreeSet::new());
     }
-    let all_to_one = found.claims.len() == 1 && found.receivers().is_empty();
-    if !all_to_one || !members.iter().all(|member| may_wait(snapshot, member)) {
+    let [claim] = found.claims.as_slice() else {
+        return None;
+    };
+    let may_wait = members.iter().all(|member| may_wait(snapshot, member));
+    if !may_wait || !found.receivers().is_empty() {
         return None;
     }
     let mut dearest_first = members.to_vec();
     dearest_first.sort_by_key(|member| (Reverse(member.worth), member.row));
-    let mut later = BTreeSet::new();
-    for member in dearest_first {
-        if !take(left, &[member]) {
-            later.insert(member.row);
-        }
-    }
-    (later.len() < members.len()).then_some(later)
+    let mut rest = left.clone();
+    let (now, later): (Vec<&Candidate>, Vec<&Candidate>) = dearest_first
+        .into_iter()
+        .partition(|member| take(&mut rest, &[*member]));
+    let is_made = !now.is_empty() && earns_in_time(found.saving, claim, &now, &later);
+    is_made.then(|| {
+        *left = rest;
+        later.iter().map(|member| member.row).collect()
+    })
+}
+
+/// `true` if an hour's saving makes up for the new node until the last of the others has gone.
+fn earns_in_time(
+    saving: PricePerHour,
+    claim: &PlannedClaim,
+    now: &[&Candidate],
+    later: &[&Candidate],
+) -> bool {
+    let pools = now.iter().chain(later).map(|member| &member.pool);
+    let after = pools.filter_map(|pool| pool.disruption.consolidate_after);
+    let stage = STAGE + after.max().unwrap_or_default();
+    let stages = i128::try_from(later.len().div_ceil(now.len())).unwrap_or(i128::MAX);
+    let price = claim.chosen().map_or(0, |option| option.price.nanos());
+    let paid = i128::from(price) * i128::from(stage.millis());
+    paid.saturating_mul(stages) <= i128::from(saving.nanos()) * i128::from(EARNED_WITHIN.millis())
 }
 
 /// The first stage of a command for all nodes of a move: `members` are all of them, `later` the rows of those that go later.

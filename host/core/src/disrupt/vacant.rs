@@ -3,12 +3,9 @@
 //! Spare room that was found on a node moves on if there is room for it elsewhere, on nodes that stay. Nodes are taken one after
 //! another, the dearest first, each as if those before it had gone.
 
-use std::collections::BTreeMap;
-
 use super::candidate::Candidate;
 use super::moves::{self, KnownPrices, MoveSettings};
-use super::pass::DisruptionPass;
-use crate::ids::PoolName;
+use super::pass::{BudgetsLeft, DisruptionPass};
 use crate::model::DisruptionReason;
 
 /// Empty nodes, parted by what happens to them.
@@ -59,7 +56,7 @@ pub(super) fn choose<'c>(pass: &DisruptionPass<'_>, fit: &[&'c Candidate]) -> Va
 
 fn within_budgets<'c>(
     fit: &[&'c Candidate],
-    mut left: BTreeMap<(PoolName, DisruptionReason), u32>,
+    mut left: BudgetsLeft,
     room: &mut dyn FnMut(usize) -> SpareRoom,
 ) -> Vacant<'c> {
     let mut vacant = Vacant::default();

@@ -17,21 +17,21 @@ impl Engine {
         actions: &mut Vec<Action>,
     ) {
         for command in commands.iter().filter(|it| it.reason.facts().saves) {
-            let mut nodes = match command.members.len() {
+            let nodes = match command.members.len() {
                 1 => String::new(),
                 more => format!(", one of {more} nodes"),
             };
-            if !command.later.is_empty() {
-                let later = command.later.len();
-                nodes += &format!(", with room for {later} more that budgets let go later");
-            }
+            let later = match command.later.len() {
+                0 => String::new(),
+                more => format!(", with room for {more} more that budgets let go later"),
+            };
             let instead = match command.plan.claims.len() {
                 0 => "terminates without a replacement".to_owned(),
                 1 => "is replaced by 1 node".to_owned(),
                 more => format!("is replaced by {more} nodes"),
             };
             let saving = command.whole_list_saving();
-            let words = format!("{instead}{nodes}, if it still saves {saving} after 15 s");
+            let words = format!("{instead}{nodes}{later}, if it still saves {saving} after 15 s");
             self.report_members(
                 &command.members,
                 EventReason::ConsolidationCandidate,

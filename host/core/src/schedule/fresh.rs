@@ -36,7 +36,7 @@ impl FreshFleet {
 /// Plans the live pods of a snapshot as if there were no nodes. Offers of the pools are kept in the session.
 pub fn fresh_fleet(snapshot: &Snapshot, session: &Session) -> FreshFleet {
     let (mut bare, kept) = as_if_waiting(snapshot, is_bound);
-    let (bound, worth_of_kept) = bound_and_worth(&bare, session);
+    let (bound, worth_of_kept) = bound_and_worth(&bare, Some(&session.offers(&bare)));
     let mut worth = vec![0; snapshot.pods.len()];
     for (row, value) in kept.into_iter().zip(worth_of_kept) {
         worth[row] = value;

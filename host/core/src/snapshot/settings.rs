@@ -183,7 +183,7 @@ impl Default for Guards {
 pub struct ChurnGuards {
     /// The least age of a node that is replaced (0: any age).
     pub node_age: Span,
-    /// The least saving of a move in percent of what its nodes cost (10).
+    /// The least saving of a move in percent of what its nodes cost (5); twice as much where it uses up what a NodePool's budgets leave.
     pub saving_percent: u32,
     /// The least saving of a move ($0.02 per hour).
     pub saving: PricePerHour,
@@ -207,7 +207,7 @@ impl Default for ChurnGuards {
     fn default() -> Self {
         Self {
             node_age: Span::ZERO,
-            saving_percent: 10,
+            saving_percent: 5,
             saving: PricePerHour::from_nanos(20_000_000),
             spare_jobs: false,
             lost_work_percent: twice(),

@@ -190,17 +190,30 @@ fn several_nodes_are_replaced_by_one_in_as_many_stages_as_their_budget_makes() {
 }
 
 #[test]
+fn a_move_is_made_in_stages_only_where_it_soon_pays() {
+    let begins = |change: &dyn Fn(&mut NodePool)| {
+        let mut snapshot = four_for_one(1, PackingMode::Price);
+        change(Arc::make_mut(&mut snapshot.pools[0]));
+        !pass(&snapshot).commands.is_empty()
+    };
+    let quiet = |minutes: i64| {
+        move |pool: &mut NodePool| {
+            pool.disruption.consolidate_after = Some(Span::from_secs(minutes * 60));
+        }
+    };
+    // The new node, at $0.80, is paid beside others for three times as long as a stage takes, and the saving is $0.40 an hour.
+    assert!(begins(&quiet(7)));
+    assert!(!begins(&quiet(9)));
+}
+
+#[test]
 fn a_move_in_stages_counts_and_is_confirmed_as_a_whole() {
     let snapshot = four_for_one(1, PackingMode::Price);
     let command = pass(&snapshot).commands.remove(0);
-    let dollars = |price: PricePerHour| (price.dollars() * 100.0).round() / 100.0;
-    assert_eq!(dollars(command.saving), 0.4);
-    assert_eq!(dollars(command.whole_list_saving()), 0.4);
-    assert_eq!(
-        dollars(command.list_saving),
-        -0.5,
-        "of the first node alone"
-    );
+    let cents = |price: PricePerHour| price.nanos() / 10_000_000;
+    assert_eq!(cents(command.saving), 40);
+    assert_eq!(cents(command.whole_list_saving()), 40);
+    assert_eq!(cents(command.list_saving), -50, "of the first node alone");
     assert_eq!(command.plan.placements.len(), 1, "others stay for now");
     let claim = &command.plan.claims[0];
     assert_eq!(claim.chosen().unwrap().instance_type.as_str(), "big");
@@ -215,7 +228,7 @@ fn a_move_in_stages_counts_and_is_confirmed_as_a_whole() {
         let question = DisruptionQuestion::Confirm(Box::new(command.clone()));
         consider(after, &question).commands
     };
-    assert_eq!(confirm(&snapshot), [command.clone()]);
+    assert_eq!(confirm(&snapshot), std::slice::from_ref(&command));
     let row = |name: &ClaimName| {
         let mut nodes = snapshot.nodes.iter();
         let is_it = |own: &NodeClaim| own.name == *name;

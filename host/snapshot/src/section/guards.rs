@@ -80,7 +80,7 @@ pub struct ChurnEntry {
     /// Least age of a node that is replaced (default 0s: any age).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub node_age: Option<Duration>,
-    /// Least saving of a move in percent of what its nodes cost (10).
+    /// Least saving of a move in percent of what its nodes cost (5); twice as much where it uses up what a NodePool's budgets leave.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saving_percent: Option<Percent>,
     /// Least saving of a move in dollars per hour (0.02).

@@ -103,7 +103,7 @@ pub struct MoveSettings {
     pub spot_to_spot: bool,
     /// The least that replacing must save, in dollars per hour at the prices that decide (0.02).
     pub least_saving: PricePerHour,
-    /// The least that replacing must save, in percent of what its nodes are worth (10).
+    /// The least that replacing must save, in percent of what its nodes are worth (5).
     pub least_saving_percent: u32,
     /// Nodes that take no pods of others, such as those that are not consolidatable yet: positions in the
     /// snapshot's nodes.
@@ -120,7 +120,7 @@ impl Default for MoveSettings {
         Self {
             spot_to_spot: false,
             least_saving: PricePerHour::from_nanos(20_000_000),
-            least_saving_percent: 10,
+            least_saving_percent: 5,
             excluded: Vec::new(),
             young: Vec::new(),
             room: BudgetRoom::default(),

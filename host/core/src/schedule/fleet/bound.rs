@@ -11,7 +11,6 @@ use super::draft::DraftPlan;
 use crate::bits::Bits;
 use crate::model::{Pod, is_fixed};
 use crate::pack::{Class, Demand, ExistingNode, Kind, Membership, NodeRule, Problem};
-use crate::schedule::Session;
 use crate::schedule::batch::compile::{Compiled, compile};
 use crate::schedule::batch::existing::NodeRequest;
 use crate::schedule::batch::pod_group::PodGroup;
@@ -19,6 +18,7 @@ use crate::schedule::offers::axes::fits;
 use crate::schedule::offers::best::Best;
 use crate::schedule::offers::table::Table;
 use crate::schedule::prices::priced::Priced;
+use crate::schedule::prices::sale::Offers;
 use crate::schedule::topology::TopologyRule;
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
@@ -37,27 +37,26 @@ pub fn bound_from_nothing(snapshot: &Snapshot) -> PricePerHour {
 /// A bound is the value of a linear programme without fixed costs, so that the bound of pod-hours summed over a stretch of
 /// time is no more than the bounds of its moments summed up: what ran may be measured by the hour and still be bounded.
 pub fn bounds_of_work(snapshot: &Snapshot, work: &[Vec<u32>]) -> Vec<PricePerHour> {
-    from_nothing(
-        snapshot,
-        &Session::default(),
-        |compiled, market, placed, kept| {
-            let of_amounts = work.iter().map(|copies| {
-                let placed = placed.iter().map(|(pod, level)| {
-                    let row = kept[compiled.pods[*pod].row];
-                    (*pod, *level, copies.get(row).copied().unwrap_or(0))
-                });
-                let problem = problem(compiled, market, placed.filter(|(.., copies)| *copies > 0));
-                PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
+    from_nothing(snapshot, None, |compiled, market, placed, kept| {
+        let of_amounts = work.iter().map(|copies| {
+            let placed = placed.iter().map(|(pod, level)| {
+                let row = kept[compiled.pods[*pod].row];
+                (*pod, *level, copies.get(row).copied().unwrap_or(0))
             });
-            of_amounts.collect()
-        },
-    )
+            let problem = problem(compiled, market, placed.filter(|(.., copies)| *copies > 0));
+            PricePerHour::from_nanos(crate::pack::bound(&problem).list_price)
+        });
+        of_amounts.collect()
+    })
 }
 
 /// The bound for every live pod of a snapshot and, by row, the part of it that each pod is worth, in nano-dollars per hour; zero for
-/// daemons, pods that ended, and pods that nothing can hold.
-pub(crate) fn bound_and_worth(snapshot: &Snapshot, session: &Session) -> (PricePerHour, Vec<i64>) {
-    from_nothing(snapshot, session, |compiled, market, placed, kept| {
+/// daemons, pods that ended, and pods that nothing can hold. Offers of an earlier decision serve again where they still hold.
+pub(crate) fn bound_and_worth(
+    snapshot: &Snapshot,
+    earlier: Option<&Arc<Offers>>,
+) -> (PricePerHour, Vec<i64>) {
+    from_nothing(snapshot, earlier, |compiled, market, placed, kept| {
         let every_one = placed.iter().map(|(pod, level)| (*pod, *level, 1));
         let problem = problem(compiled, market, every_one);
         let bound = crate::pack::bound(&problem);
@@ -78,11 +77,11 @@ pub(crate) fn bound_and_worth(snapshot: &Snapshot, session: &Session) -> (PriceP
 /// row could hold, each at its last step of relaxation, and the row in the snapshot by each row that was compiled.
 fn from_nothing<R>(
     snapshot: &Snapshot,
-    session: &Session,
+    earlier: Option<&Arc<Offers>>,
     ask: impl FnOnce(&Compiled<'_>, &BoundPrices<'_>, &[(usize, usize)], &[usize]) -> R,
 ) -> R {
     let (bare, kept) = as_if_waiting(snapshot, |_| true);
-    let compiled = compile(&bare, Some(&session.offers(&bare)));
+    let compiled = compile(&bare, earlier);
     let allowed = Bits::all(compiled.rows.len());
     let holdable = holdable(&compiled, &allowed);
     let placed: Vec<(usize, usize)> = at_last(&compiled, &holdable).collect();
