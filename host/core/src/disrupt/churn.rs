@@ -37,7 +37,7 @@ pub fn is_spared(snapshot: &Snapshot, candidate: &Candidate) -> bool {
     spares || (lost > PricePerHour::ZERO && lost >= candidate.worth)
 }
 
-/// What a move leaves of the budgets of its NodePools.
+/// Use that a move makes of the budgets of its NodePools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BudgetUse {
     /// Other nodes may go meanwhile.
