@@ -151,7 +151,8 @@ fn assert_consolidated(families: &Families) {
     assert!(is("karpenter_pods_drained_total", &reason) >= 1.0);
 }
 
-/// Cost and bounds of the last plan, which are of what its pool may buy: on-demand, though spot is cheaper.
+/// Cost and bounds of the last plan, which are of what its pool may buy: on-demand, though spot is cheaper. No two of its pods share a node,
+/// which the bound does not know, and each needs half of the smallest.
 fn assert_bounded(families: &Families) {
     let is = |name: &str| sum(families, &format!("plimsoll_packing_{name}"), &[]);
     let (cost, bound) = (is("cost_dollars_per_hour"), is("bound_dollars_per_hour"));
@@ -162,7 +163,7 @@ fn assert_bounded(families: &Families) {
     );
     assert!(bound <= cost + 1e-9, "{bound} <= {cost}");
     let gap = is("gap_ratio");
-    assert!((0.0..0.5).contains(&gap), "{gap}");
+    assert!((0.5..1.0).contains(&gap), "{gap}");
 }
 
 /// Figures once every node has come and gone, each with one pod, and one pod beside those.
