@@ -248,7 +248,7 @@ fn a_launch_in_vain_holds_no_pod_for_which_it_is_good() {
 proptest! {
     #![proptest_config(cases(24))]
 
-    /// However much is lacking, as long as it is believed: every pod runs, and nothing is bought after two hours; a move that takes
+    /// However much is lacking, as long as it is believed: every pod runs, and nothing is bought after four hours; a move that takes
     /// another back waits for one of them. Of pools packed as the incumbent packs that cannot be said: its moves are made whatever order
     /// the scheduler binds their pods in.
     #[test]
@@ -264,7 +264,7 @@ proptest! {
         let mut run = run(PackingMode::Price, lacking, changes.collect(), |_| {});
         run.run_until(at(crash));
         run.crash();
-        let bought = launches(&mut run, &[7200, 14_400]);
+        let bought = launches(&mut run, &[14_400, 43_200]);
         prop_assert!(all_run(&run), "{bought:?}");
         prop_assert_eq!(bought[0], bought[1]);
     }
