@@ -1,6 +1,6 @@
 //! Bounds of plans: of what pools may buy while guards hold, of all that they may buy, and of whole nodes.
 
-use plimsoll_core::schedule::{PlanBounds, bounds_of_plan, plan, prepare};
+use plimsoll_core::schedule::{PlanBounds, bound_from_nothing, bounds_of_plan, plan, prepare};
 use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::*;
 
@@ -70,4 +70,24 @@ fn many_pods_are_bounded_by_what_they_fill() {
     let (cost, bounds) = measured(shop().pool(pool("general")).pods(pods));
     // Forty half cores are ten nodes of two cores.
     assert_eq!((cost, bounds.within_guards), (dollars(1.2), dollars(1.2)));
+}
+
+/// Alternatives of a node affinity, the cheaper one first: the last is not what the pod asks in the end.
+#[test]
+fn every_alternative_of_a_node_affinity_counts() {
+    let of = |name: &str| is_in(INSTANCE_TYPE, &[name]);
+    let world = || {
+        let dear = family("m6i.xlarge", 4, 0.24);
+        let cluster = cluster().sells(family("m6i.large", 2, 0.12)).sells(dear);
+        let either = one().needs(of("m6i.large")).or_needs(of("m6i.xlarge"));
+        cluster.pool(pool("general")).pod(either)
+    };
+    let (cost, bounds) = measured(world());
+    assert_eq!((cost, bounds.within_guards), (dollars(0.12), dollars(0.12)));
+    let cheapest = bound_from_nothing(&world().snapshot());
+    assert!(cheapest <= dollars(0.04), "{cheapest}, a part of spot");
+
+    let there = node("there").label(INSTANCE_TYPE, "m6i.large").cpu(2000);
+    let (cost, bounds) = measured(world().node(there.memory_mib(8192)));
+    assert_eq!((cost, bounds), (dollars(0.0), PlanBounds::default()));
 }

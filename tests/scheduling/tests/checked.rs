@@ -55,7 +55,7 @@ fn waiting(shape: &Shape) -> (usize, usize) {
 }
 
 /// Clusters on which the checker once found something, by what the plan got wrong.
-fn once_found() -> [(&'static str, Shape); 9] {
+fn once_found() -> [(&'static str, Shape); 10] {
     use Kind::{
         Affinity, ChangingNodes, Classes, Daemons, Pools, Ports, Preferences, Selectors, Spread,
         Taints, Volumes,
@@ -131,6 +131,14 @@ fn once_found() -> [(&'static str, Shape); 9] {
                 8_014_429_729_579_147_548,
                 [19, 2, 2, 2, 2],
                 Features::of(&[Selectors, Spread, Volumes, ChangingNodes, Classes]),
+            ),
+        ),
+        (
+            "a bound counts every alternative of a node affinity, not the last alone",
+            Shape::of(
+                7_604_310_787_491_253_490,
+                [1, 0, 1, 4, 1],
+                Features::of(&[Selectors, Taints, Spread, Ports, Volumes, Daemons, Pools]),
             ),
         ),
     ]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_core::catalogue::{Catalogue, TypeOffering, launch_order};
 use plimsoll_core::disrupt::drift::drift;
-use plimsoll_core::disrupt::outlook::{DeclinedBy, Outlook};
+use plimsoll_core::disrupt::outlook::{Declined, DeclinedBy, Outlook};
 use plimsoll_core::ids::Uid;
 use plimsoll_core::model::{NodeClaim, OwnerKind, Pod};
 use plimsoll_core::plan::LaunchOption;
@@ -117,6 +117,9 @@ pub(super) struct NodeDisruption {
     /// NodeClaims that the command takes away, this one among them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     node_claims: Vec<String>,
+    /// NodeClaims whose nodes go after these, once budgets let them; the saving is that of all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    later_node_claims: Vec<String>,
     /// Best launch option of each NodeClaim that the command creates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     replacements: Vec<Offering>,
@@ -270,6 +273,7 @@ impl NodeDisruption {
             saving_per_hour: None,
             value_per_hour: None,
             node_claims: Vec::new(),
+            later_node_claims: Vec::new(),
             replacements: Vec::new(),
         };
         match outlook {
@@ -277,6 +281,8 @@ impl NodeDisruption {
                 disruption.reason = Some(command.reason.as_str());
                 disruption.saving_per_hour = Some(command.saving.into());
                 disruption.node_claims = command.members.iter().map(ToString::to_string).collect();
+                let later = command.later.iter().map(|node| node.claim.to_string());
+                disruption.later_node_claims = later.collect();
                 let chosen = command.plan.claims.iter();
                 let chosen = chosen.filter_map(|claim| claim.chosen());
                 disruption.replacements = chosen.map(Offering::of).collect();
@@ -309,6 +315,10 @@ impl NodeDisruption {
         if self.node_claims.len() > 1 {
             text += &format!("  together: {}\n", shortened(&self.node_claims));
         }
+        if !self.later_node_claims.is_empty() {
+            let later = shortened(&self.later_node_claims);
+            text += &format!("  once budgets let them go, also: {later}\n");
+        }
         let replacements = self.replacements.iter().map(ToString::to_string);
         let replacements = shortened(replacements);
         if !replacements.is_empty() {
@@ -330,6 +340,14 @@ fn state(outlook: &Outlook) -> &'static str {
         Outlook::NotReplaceable(_) => "Limit",
         Outlook::Unfit(_) => "NotConsolidatable",
         Outlook::NotSearched => "NotSearched",
+        Outlook::Declined(Declined {
+            by: DeclinedBy::LaterStage,
+            ..
+        }) => "Later",
+        Outlook::Declined(Declined {
+            by: DeclinedBy::Budgets { .. },
+            ..
+        }) => "Budget",
         Outlook::Declined(_) => "Declined",
         Outlook::NoSaving { .. } => "NoSaving",
     }

@@ -352,3 +352,27 @@ fn names_that_do_not_exist_are_refused_with_those_that_are_near() {
         assert_eq!((ran.code, ran.error()), (1, words));
     }
 }
+
+#[test]
+fn nodes_that_budgets_let_go_one_after_the_other_are_told_so() {
+    let small = |at: usize| {
+        let (node_name, pod_name) = (format!("n{at}"), format!("web-{at}"));
+        let pod = running(&pod_name, &node_name, "1200m", "");
+        let own = format!("name: {pod_name}, uid: rs-{at}");
+        node(&node_name, "small", 2, "", "") + &pod.replace("name: web, uid: rs-web", &own)
+    };
+    let objects: String = (1..=6).map(small).collect();
+    let text = cluster("consolidateAfter: 0s, budgets: [{nodes: \"1\"}]", &objects);
+    let ran = explained("node", "n1", &text).ok();
+    let said: Vec<&str> = ran.out.lines().rev().take(4).collect();
+    let lines = [
+        "  replaced by large zone-a on-demand $0.2500/h",
+        "  once budgets let them go, also: c-n2, c-n3, c-n4, c-n5, c-n6",
+        "  saves $0.0500/h",
+        "disrupted now: its pods run elsewhere for less",
+    ];
+    assert_eq!(said, lines, "{}", ran.out);
+    let waits = "not disrupted now: consolidation saves $0.0500/h with other nodes, which budgets let go first";
+    let ran = explained("node", "n2", &text).ok();
+    assert_eq!(ran.out.lines().last(), Some(waits), "{}", ran.out);
+}

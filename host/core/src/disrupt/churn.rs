@@ -15,9 +15,14 @@ use crate::snapshot::{PastMove, Snapshot};
 use crate::time::Timestamp;
 use crate::units::PricePerHour;
 
-fn is_guarded(snapshot: &Snapshot, candidate: &Candidate) -> bool {
+/// `true` if a candidate's pool is packed by price, not by Karpenter's rules.
+pub(super) fn is_packed_by_price(snapshot: &Snapshot, candidate: &Candidate) -> bool {
     let packing = snapshot.settings.packing.unwrap_or(candidate.pool.packing);
-    packing == PackingMode::Price && snapshot.settings.guards.enabled
+    packing == PackingMode::Price
+}
+
+fn is_guarded(snapshot: &Snapshot, candidate: &Candidate) -> bool {
+    is_packed_by_price(snapshot, candidate) && snapshot.settings.guards.enabled
 }
 
 /// From when a candidate is old enough to be replaced; `None` where its pool has no such guard.
@@ -53,14 +58,17 @@ impl BudgetUse {
         left: &BudgetsLeft,
         members: &[&Candidate],
     ) -> Self {
-        let is_waited_for = |other: &Candidate| {
-            let key = (other.pool.name.clone(), DisruptionReason::Underutilized);
-            let is_of_pool = members.iter().any(|own| own.pool.name == other.pool.name);
-            is_of_pool
-                && left.get(&key).is_none_or(|left| *left == 0)
-                && !members.iter().any(|own| own.row == other.row)
+        let reason = DisruptionReason::Underutilized;
+        let pools = members.iter().map(|own| &own.pool.name);
+        let is_used_up = |pool: &&PoolName| {
+            let left = left.get(&(PoolName::clone(pool), reason));
+            left.is_none_or(|left| *left == 0)
         };
-        if pass.graceful.iter().any(is_waited_for) {
+        let used_up: BTreeSet<&PoolName> = pools.filter(is_used_up).collect();
+        let waits = |other: &Candidate| {
+            used_up.contains(&other.pool.name) && !members.iter().any(|own| own.row == other.row)
+        };
+        if !used_up.is_empty() && pass.graceful.iter().any(waits) {
             Self::UsesUp
         } else {
             Self::LeavesSome

@@ -28,7 +28,6 @@ use super::drift;
 use super::held_pools::held_pools;
 use super::moves::{self, BudgetRoom, KnownPrices, Move, MoveSettings, PoolRoom};
 use super::savings::{Savings, command_of};
-use super::stages;
 use super::static_drift;
 use super::vacant::{self, Vacant};
 use crate::buffer;
@@ -309,7 +308,7 @@ impl<'l, 's> Proposal<'l, 's> {
                     self.unfit.extend(young.map(|unfit| (candidate.row, unfit)));
                     let room = PoolRoom {
                         left: left(candidate),
-                        limits_search: stages::may_wait(snapshot, candidate),
+                        limits_search: churn::is_packed_by_price(snapshot, candidate),
                     };
                     may_go.push((candidate.row, &candidate.pool.name, room));
                     rows.push(candidate.row);

@@ -6,9 +6,9 @@
 //! later   b ─► new       found by later passes, as nodes whose pods have room elsewhere
 //! ```
 //!
-//! The dearest nodes go first, so that little is paid twice; what is must be earned within an hour. The move as a whole must
-//! be worth it, and is confirmed as a whole. Until the first nodes have gone, those that go later stay out of other moves. What comes in between (a pod that takes the room, a budget that
-//! closes) leaves a node that is larger than needed, which is a candidate like any other.
+//! The dearest nodes go first, so that little is paid twice, and a move is made only if an hour's saving pays for that. It must be worth
+//! it as a whole, and is confirmed as a whole. Until the first nodes have gone, those that go later stay out of other moves. What comes in
+//! between (a pod that takes the room, a budget that closes) leaves a node that is larger than needed, a candidate like any other.
 //!
 //! Pools packed by Karpenter's rules make such moves at once or not at all.
 
@@ -16,11 +16,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::candidate::Candidate;
+use super::churn;
 use super::moves::Move;
 use super::pass::{BudgetsLeft, take};
 use crate::command::{Command, LaterNode};
 use crate::ids::ClaimName;
-use crate::model::PackingMode;
 use crate::plan::PlannedClaim;
 use crate::snapshot::Snapshot;
 use crate::time::Span;
@@ -31,12 +31,6 @@ const STAGE: Span = Span::from_secs(120);
 
 /// Time in which a move must earn what is paid twice meanwhile.
 const EARNED_WITHIN: Span = Span::from_secs(3600);
-
-/// `true` if a node may be one of those that go later.
-pub(super) fn may_wait(snapshot: &Snapshot, candidate: &Candidate) -> bool {
-    let packing = snapshot.settings.packing.unwrap_or(candidate.pool.packing);
-    packing == PackingMode::Price
-}
 
 /// Takes the nodes of a move that go now out of what budgets leave; rows of those that go later, `None` where the move cannot be made.
 pub(super) fn take_now(
@@ -51,8 +45,8 @@ pub(super) fn take_now(
     let [claim] = found.claims.as_slice() else {
         return None;
     };
-    let may_wait = members.iter().all(|member| may_wait(snapshot, member));
-    if !may_wait || !found.receivers().is_empty() {
+    let by_price = |member: &&Candidate| churn::is_packed_by_price(snapshot, member);
+    if !members.iter().all(by_price) || !found.receivers().is_empty() {
         return None;
     }
     let mut dearest_first = members.to_vec();

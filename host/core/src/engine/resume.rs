@@ -279,6 +279,7 @@ impl UnderWay {
             launched: BTreeSet::new(),
             account,
             targets: targets.collect(),
+            // Nodes that were to go later are candidates like any other.
             later: BTreeSet::new(),
             begun,
             drains: false,

@@ -42,8 +42,8 @@ impl BudgetRoom {
         self.without_limit(|pool| !pool.limits_search)
     }
 
-    /// The room for replacements that are made in stages: any number of nodes of pools that let some go now; `None` where that is no more
-    /// than at once.
+    /// The room for replacements that are made in stages: any number of nodes of pools that let some go now; `None` where it equals the room
+    /// for those that are made at once.
     pub(super) fn in_stages(&self) -> Option<Self> {
         let result = self.without_limit(|pool| !pool.limits_search || pool.left > 0);
         (result != self.at_once()).then_some(result)

@@ -171,33 +171,29 @@ impl MoveSearch<'_, '_, '_> {
         }
     }
 
+    /// Within what budgets let go at once, and before it in stages: of these the choice is made later.
     fn several_for_one(&mut self, part: &CandidatePart) {
         let kinds = self.kinds.iter();
         let kinds: Vec<&NewKind> = kinds.filter(|kind| kind.rows.meets(&part.rows)).collect();
         let room = self.simulation.room();
-        let in_stages = room.in_stages().into_iter();
-        let rooms: Vec<BudgetRoom> = in_stages.chain([room.at_once()]).collect();
+        for room in room.in_stages().into_iter().chain([room.at_once()]) {
+            self.bundles(part, &kinds, &room);
+        }
+    }
+
+    fn bundles(&mut self, part: &CandidatePart, kinds: &[&NewKind], room: &BudgetRoom) {
         let mut used: BTreeSet<usize> = BTreeSet::new();
         for (at, seed) in part.nodes.iter().enumerate() {
             if used.contains(&seed.row) || seed.worth >= WELL_USED {
                 continue;
             }
-            for room in &rooms {
-                let later = part.nodes[at + 1..].iter().map(|node| node.row);
-                let later = later.filter(|row| !used.contains(row));
-                let (simulation, loads) = (&mut *self.simulation, self.loads);
-                let Some(members) =
-                    bundle::around(simulation, &kinds, loads, seed.row, later, room)
-                else {
-                    continue;
-                };
-                let found = simulation.attempt(&members, To::New);
-                let is_found = found.is_some();
-                self.moves.extend(found);
+            let later = part.nodes[at + 1..].iter().map(|node| node.row);
+            let later = later.filter(|row| !used.contains(row));
+            let found = bundle::around(self.simulation, kinds, self.loads, seed.row, later, room);
+            if let Some(members) = found {
+                self.moves
+                    .extend(self.simulation.attempt(&members, To::New));
                 used.extend(members);
-                if is_found {
-                    break;
-                }
             }
         }
     }

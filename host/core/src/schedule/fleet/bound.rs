@@ -13,7 +13,7 @@ use crate::model::{Pod, is_fixed};
 use crate::pack::{Class, Demand, ExistingNode, Kind, Membership, NodeRule, Problem};
 use crate::schedule::batch::compile::{Compiled, compile};
 use crate::schedule::batch::existing::NodeRequest;
-use crate::schedule::batch::pod_group::PodGroup;
+use crate::schedule::batch::pod_group::{Level, PodGroup};
 use crate::schedule::offers::axes::fits;
 use crate::schedule::offers::best::Best;
 use crate::schedule::offers::table::Table;
@@ -183,6 +183,15 @@ fn at_last(compiled: &Compiled<'_>, holdable: &[bool]) -> impl Iterator<Item = (
         .map(|(at, pod)| (at, compiled.groups[pod.group].levels.len() - 1))
 }
 
+/// Steps of relaxation that a bound counts for pods at one of them: at the last, every alternative of their node affinity.
+fn levels_at(group: &PodGroup, level: usize) -> &[Level] {
+    if level + 1 == group.levels.len() {
+        group.last_levels()
+    } else {
+        std::slice::from_ref(&group.levels[level])
+    }
+}
+
 /// Prices of rows, and the best of the rows at those prices.
 struct BoundPrices<'a> {
     /// By row, in nano-dollars per hour.
@@ -266,14 +275,15 @@ fn existing(
     let mut classes = vec![Bits::default(); rooms.len()];
     for ((number, level), demand) in groups {
         let group = &compiled.groups[*number];
-        let level = &group.levels[*level];
-        for volumes in &group.alternatives {
-            let asked = NodeRequest {
+        let asked = levels_at(group, *level).iter().flat_map(|level| {
+            group.alternatives.iter().map(|volumes| NodeRequest {
                 requirements: &level.requirements,
                 volumes,
                 tolerations: &level.tolerations,
                 needs: &group.needs,
-            };
+            })
+        });
+        for asked in asked {
             for alike in existing.alike_open_to(asked, &group.request, &rooms) {
                 classes[alike].insert(demands[*demand].class);
             }
@@ -318,10 +328,9 @@ fn class(
 ) -> usize {
     let group = &compiled.groups[group_number];
     let mut kinds = Bits::none(compiled.rows.len());
-    group.levels[level]
-        .rows
-        .iter()
-        .for_each(|rows| kinds.join(rows));
+    for rows in levels_at(group, level).iter().flat_map(|level| &level.rows) {
+        kinds.join(rows);
+    }
     let mut memberships = Vec::new();
     for owned in group.levels[level]
         .owned

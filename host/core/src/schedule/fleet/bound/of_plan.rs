@@ -39,8 +39,7 @@ pub fn bounds_of_plan(prepared: &Prepared<'_>, plan: &Plan) -> PlanBounds {
     let listed = compiled.listed();
     let mut guarded = listed.allowed.clone();
     guarded.drop_all(&excluded(compiled, &listed.allowed));
-    // Overlays may make a node cheaper than its provider does.
-    let without_guards = bound(compiled, &pods, &listed.allowed).min(plan.cost.list);
+    let without_guards = bound(compiled, &pods, &listed.allowed);
     // Guards may have yielded for pods that share a node, too.
     let within_guards = bound(compiled, &pods, &guarded).min(plan.cost.list);
     PlanBounds {
