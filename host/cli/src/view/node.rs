@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_core::catalogue::{Catalogue, TypeOffering, launch_order};
 use plimsoll_core::disrupt::drift::drift;
-use plimsoll_core::disrupt::outlook::{Declined, DeclinedBy, Outlook};
+use plimsoll_core::disrupt::outlook::{DeclinedBy, Outlook};
 use plimsoll_core::ids::Uid;
 use plimsoll_core::model::{NodeClaim, OwnerKind, Pod};
 use plimsoll_core::plan::LaunchOption;
@@ -340,15 +340,11 @@ fn state(outlook: &Outlook) -> &'static str {
         Outlook::NotReplaceable(_) => "Limit",
         Outlook::Unfit(_) => "NotConsolidatable",
         Outlook::NotSearched => "NotSearched",
-        Outlook::Declined(Declined {
-            by: DeclinedBy::LaterStage,
-            ..
-        }) => "Later",
-        Outlook::Declined(Declined {
-            by: DeclinedBy::Budgets { .. },
-            ..
-        }) => "Budget",
-        Outlook::Declined(_) => "Declined",
+        Outlook::Declined(declined) => match declined.by {
+            DeclinedBy::LaterStage => "Later",
+            DeclinedBy::Budgets { .. } => "Budget",
+            _ => "Declined",
+        },
         Outlook::NoSaving { .. } => "NoSaving",
     }
 }
