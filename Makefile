@@ -128,10 +128,11 @@ lab-aws: toolchain ## a control plane and a cloud on loopback whose instances be
 bench-peers: toolchain ## the incumbent's scheduler and ours on the very same files, side by side
 	$(program) side_by_side
 
-bench-live: toolchain ## the incumbent's controller and ours at the same work in the lab: time, price, memory and processor time, against the bars; how soon claims are made; SCENARIO is shapes, by-host or mixed, all by default
-	$(CARGO) build --locked --quiet --bin plimsoll --bin live --bin just_in_time
+bench-live: toolchain ## the incumbent's controller and ours at the same work in the lab: time, price, memory and processor time, against the bars; how soon claims are made, and a change of policies is planned for; SCENARIO is shapes, by-host or mixed, all by default
+	$(CARGO) build --locked --quiet --bin plimsoll --bin live --bin just_in_time --bin policy_change
 	"$(built)/live" $(SCENARIO)
 	"$(built)/just_in_time"
+	"$(built)/policy_change"
 
 bench-rest: toolchain ## 2,000 nodes and 20,000 pods in the lab to which nothing happens: memory and processors of the controller
 	$(CARGO) build --locked --quiet --bin plimsoll --bin rest

@@ -72,15 +72,20 @@ impl Decider {
         }
     }
 
-    /// The outlook of the node in a row of a snapshot.
-    pub(crate) fn outlook(&self, snapshot: &Snapshot, row: usize) -> Result<Outlook> {
+    /// The outlook of the node in a row of a snapshot, and in sentences what went wrong with policies.
+    pub(crate) fn outlook(
+        &self,
+        snapshot: &Snapshot,
+        row: usize,
+    ) -> Result<(Outlook, Vec<String>)> {
         match self {
             Self::Asked(strategies) => strategies[1].outlook(snapshot, row),
             #[cfg(feature = "live")]
             Self::Serving(serving) => {
                 let observed = &serving.observed;
-                let mut outlooks = observed.outlooks(snapshot, &[row], &Session::default());
-                outlooks.pop().context("the outlook of a node")
+                let (outlooks, asked) = observed.outlooks(snapshot, &[row], &Session::default());
+                let outlook = outlooks.into_iter().next();
+                Ok((outlook.context("the outlook of a node")?, asked.notes))
             }
         }
     }

@@ -189,7 +189,7 @@ impl Planner for Player {
         Some(match &self.who {
             Who::Core(_, session, asked) => {
                 let ask =
-                    |snapshot: &Snapshot, rows: &[usize]| asked.outlooks(snapshot, rows, session);
+                    |snapshot: &Snapshot, rows: &[usize]| asked.outlooks(snapshot, rows, session).0;
                 Appraisal {
                     fresh: schedule::fresh_fleet(snapshot, session),
                     kept: KeepReason::of_nodes(snapshot, rows, ask),

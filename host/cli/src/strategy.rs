@@ -247,8 +247,12 @@ impl Strategy {
         own
     }
 
-    /// The outlook of the node in a row of a snapshot.
-    pub(crate) fn outlook(&self, snapshot: &Snapshot, row: usize) -> Result<Outlook> {
+    /// The outlook of the node in a row of a snapshot, and in sentences what went wrong with policies.
+    pub(crate) fn outlook(
+        &self,
+        snapshot: &Snapshot,
+        row: usize,
+    ) -> Result<(Outlook, Vec<String>)> {
         let policies = match self {
             Self::Policies(chosen) => chosen.policies.clone(),
             Self::Compatible => Policies::default(),
@@ -256,8 +260,9 @@ impl Strategy {
         };
         let generation = Generation::first(policies);
         let own = self.own(snapshot);
-        let mut outlooks = generation.outlooks(&own, &[row], &Session::default());
-        outlooks.pop().context("the outlook of a node")
+        let (outlooks, asked) = generation.outlooks(&own, &[row], &Session::default());
+        let outlook = outlooks.into_iter().next();
+        Ok((outlook.context("the outlook of a node")?, asked.notes))
     }
 
     /// Decides once what to buy.

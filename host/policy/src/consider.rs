@@ -93,13 +93,14 @@ pub fn consider(
     }
 }
 
-/// Outlooks of the nodes in these rows of a snapshot, in a pass that looks for savings and asks the policies that there are.
+/// Outlooks of the nodes in these rows of a snapshot, in a pass that looks for savings and asks the policies that there are, and what went
+/// wrong with those.
 pub(crate) fn outlooks(
     snapshot: &Snapshot,
     rows: &[usize],
     advisers: &Advisers<'_>,
     session: &Session,
-) -> Vec<Outlook> {
+) -> (Vec<Outlook>, Considered) {
     let mut considered = Considered::default();
     let question = DisruptionQuestion::Pass { consolidate: true };
     let mut pass = DisruptionPass::within(snapshot, true, session);
@@ -107,7 +108,7 @@ pub(crate) fn outlooks(
     price(&mut pass, &question, advisers.ranker, &mut considered);
     let (proposal, values) = proposed(&pass, advisers, &mut considered);
     let outlook = |row: &usize| proposal.outlook(*row, values.as_deref());
-    rows.iter().map(outlook).collect()
+    (rows.iter().map(outlook).collect(), considered)
 }
 
 /// Commands that could be given, with what the consolidation policy values them at, less those that the ranking policy would take back.
@@ -213,8 +214,10 @@ fn order(
         } else {
             "launch lists are in order of price"
         };
-        let note = format!("policy {name} failed to order replacements: {fault}; {instead}");
-        considered.note(name, Some(fault), Some(note));
+        if !ranker.holds_unordered() {
+            let note = format!("policy {name} failed to order replacements: {fault}; {instead}");
+            considered.note(name, Some(fault), Some(note));
+        }
         decision.refused.by_policy += u32::from(ranker.facts().vetoes);
         !ranker.facts().vetoes
     });

@@ -41,6 +41,12 @@ pub trait Ranker: Named {
 
     /// In which order the candidates of each claim are tried.
     fn order(&self, question: &OrderQuestion) -> Result<LaunchLists, Fault>;
+
+    /// `true` if the last order failed for some pools alone: prices that are asked for again hold these, and what is planned then may be
+    /// ordered.
+    fn holds_unordered(&self) -> bool {
+        false
+    }
 }
 
 impl Ranker for Module {
@@ -130,13 +136,7 @@ pub fn decide_within(ranker: &impl Ranker, snapshot: &Snapshot, session: &Sessio
         Unit::Dollars => Reach::Near,
         Unit::Order => Reach::Far,
     };
-    let packed = pack(&prepared, prices.as_ref(), reach);
-    let question = if ranker.facts().orders {
-        packed.question()
-    } else {
-        None
-    };
-    let lists = question.map(|question| ranker.order(&question));
+    let (prices, packed, lists) = ordered(ranker, &prepared, prices, reach);
     let in_price_order = "launch lists are in order of price";
     let lists = match faults.without(ranker, "order", lists, in_price_order) {
         Ok(lists) => lists,
@@ -144,6 +144,33 @@ pub fn decide_within(ranker: &impl Ranker, snapshot: &Snapshot, session: &Sessio
     };
     let plan = launch(&packed, lists.as_ref());
     within_cost_cap(ranker, &packed, prices.as_ref(), plan, faults)
+}
+
+/// A packing at these prices, and the order of its launch lists where the policy gives one. Pools whose policy fails to give it are held, and
+/// the others packed again without them.
+fn ordered<'p, 's>(
+    ranker: &impl Ranker,
+    prepared: &'p Prepared<'s>,
+    mut prices: Option<Prices>,
+    reach: Reach,
+) -> (
+    Option<Prices>,
+    Packed<'p, 's>,
+    Option<Result<LaunchLists, Fault>>,
+) {
+    loop {
+        let packed = pack(prepared, prices.as_ref(), reach);
+        let question = packed.question().filter(|_| ranker.facts().orders);
+        let lists = question.map(|question| ranker.order(&question));
+        let again = match (&lists, prepared.question()) {
+            (Some(Err(_)), Some(question)) if ranker.holds_unordered() => ranker.price(question),
+            _ => return (prices, packed, lists),
+        };
+        match again {
+            Ok(held) => prices = Some(held),
+            Err(_) => return (prices, packed, lists),
+        }
+    }
 }
 
 /// The policy's plan, or what is done where it costs too much.

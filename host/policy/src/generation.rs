@@ -222,13 +222,19 @@ impl Generation {
 
     /// Outlooks of the nodes in these rows of a snapshot: whether each goes now, and otherwise why not; the session as in
     /// [`Generation::plan`].
-    pub fn outlooks(&self, snapshot: &Snapshot, rows: &[usize], session: &Session) -> Vec<Outlook> {
+    pub fn outlooks(
+        &self,
+        snapshot: &Snapshot,
+        rows: &[usize],
+        session: &Session,
+    ) -> (Vec<Outlook>, Considered) {
         let mut found = Vec::new();
-        self.advised(snapshot, |advisers| {
-            found = outlooks(snapshot, rows, advisers, session);
-            Considered::default()
+        let considered = self.advised(snapshot, |advisers| {
+            let (outlooks, considered) = outlooks(snapshot, rows, advisers, session);
+            found = outlooks;
+            considered
         });
-        found
+        (found, considered)
     }
 
     /// Considers with the policies that serve; what went wrong with any of them is in the result.

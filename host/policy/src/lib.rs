@@ -39,6 +39,7 @@ mod outcome;
 mod package;
 mod permits;
 mod policies;
+mod recent;
 pub mod records;
 mod room;
 mod sandbox;
@@ -81,6 +82,7 @@ pub use package::{
     parts_elsewhere, verify,
 };
 pub use policies::Policies;
+pub use recent::RecentCalls;
 pub use records::SelfTest;
 pub use score::{BuiltIn, Consolidator, Scored, score};
 pub use settings::{Property, Schema};

@@ -187,6 +187,29 @@ fn a_ranking_policy_that_fails_leaves_the_pools_of_others_as_they_are() {
     );
 }
 
+#[test]
+fn a_policy_that_fails_to_order_and_holds_is_named_and_holds_its_pools_alone() {
+    let snapshot = shop(pool_of("a"));
+    let fails = hostile(&ENGINE, "order-panic").holding();
+    for others in [hostile(&ENGINE, "dearest"), shipped(&ENGINE, "list-price")] {
+        let generations = ranking([
+            (for_team("failing", "b"), fails.clone()),
+            (for_team("others", "a"), others),
+        ]);
+        let plan = plan(&generations, &snapshot);
+        let [a, b] = bought(&plan);
+        assert!(a.is_some() && b.is_none(), "{plan:?}");
+        let told = plan.unplaced[0].reason.to_string();
+        assert!(told.contains("policy failing failed (trap: "), "{told}");
+        let told = &plan.notes.last().unwrap().text;
+        assert!(
+            told.starts_with("policy failing failed for its pools: ")
+                && told.ends_with("nothing is bought for them without its answer"),
+            "{told}"
+        );
+    }
+}
+
 /// Two large nodes in each of the pools `a` and `b`; with a little pod on each, or without any.
 fn fleet(a: PoolFixture, is_used: bool) -> Snapshot {
     let mut world = cluster()

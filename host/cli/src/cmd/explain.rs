@@ -85,9 +85,10 @@ struct Explained<'l> {
 
 impl Explained<'_> {
     fn node(&self, snapshot: &Snapshot, row: usize) -> Result<()> {
-        let outlook = self.decider.outlook(snapshot, row)?;
+        let (outlook, faults) = self.decider.outlook(snapshot, row)?;
         let mut node = NodeExplanation::of(snapshot, &outlook, self.priced, row);
-        node.findings = self.with_beside(of_row(self.loaded, snapshot, row));
+        let own = of_row(self.loaded, snapshot, row);
+        node.findings = self.with_beside([faults, own].concat());
         let text = || node.text() + &findings::lines(&node.findings);
         show(self.output, || &node, text)
     }
@@ -121,10 +122,11 @@ impl Explained<'_> {
 
     fn claim(&self, snapshot: &Snapshot, name: &str) -> Result<()> {
         let row = claim_row(snapshot, name).context("a NodeClaim")?;
-        let outlook = self.decider.outlook(snapshot, row)?;
+        let (outlook, faults) = self.decider.outlook(snapshot, row)?;
         let claim = NodeClaimProgress::of(snapshot, &outlook, self.priced, row);
         let mut claim = claim.context("a NodeClaim")?;
-        claim.findings = self.with_beside(of_row(self.loaded, snapshot, row));
+        let own = of_row(self.loaded, snapshot, row);
+        claim.findings = self.with_beside([faults, own].concat());
         let text = || claim.text() + &findings::lines(&claim.findings);
         show(self.output, || &claim, text)
     }

@@ -1,5 +1,6 @@
 //! `explain` of a cluster as it is: by the Policies that serve there, with pools that are not ready, and past objects that cannot be read.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -8,7 +9,7 @@ use kube::api::{Api, DynamicObject, ListParams, Patch, PatchParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use kube::{Client, ResourceExt};
 use plimsoll_api::kinds::PolicyStatus;
-use plimsoll_lab::{apply, example_class, example_pool, pending_pod, until};
+use plimsoll_lab::{apply, example_class, example_pool, pending_pod, showcase_pool, until};
 use serde_json::{Value, json};
 
 use super::PATIENCE;
@@ -141,7 +142,7 @@ async fn a_cluster_is_explained_by_the_policies_that_serve_there() {
 }
 
 /// Our definitions, with pools as another version might define them.
-fn loose() -> Vec<Value> {
+pub(super) fn loose() -> Vec<Value> {
     let mut definitions = definitions();
     for definition in &mut definitions {
         let kind = definition["spec"]["names"]["kind"].clone();
@@ -270,4 +271,38 @@ async fn a_pool_that_cannot_be_read_says_so_and_keeps_its_nodes() {
         Ok(pod.spec.and_then(|spec| spec.node_name))
     });
     bound.await.expect("bound");
+}
+
+/// The pool of `make lab`, where people try one shipped ranking policy after the other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn shipped_ranking_policies_buy_different_nodes_from_the_pool_of_the_lab() {
+    let served = Served::start(Asked {
+        objects: vec![example_class(), showcase_pool()],
+        ..Asked::default()
+    });
+    let mut served = served.await;
+    served.lab.kill(NAME).expect("it runs");
+    for number in 0..10 {
+        wait(&served, &format!("web-{number}"), "500m").await;
+    }
+    let mut bought = BTreeSet::new();
+    for name in [
+        "list-price",
+        "most-pods",
+        "least-waste",
+        "fewest-nodes",
+        "spot-diversified",
+    ] {
+        let policy = format!("rank={name}");
+        let (text, _) = said(
+            &served,
+            &["explain", "pod", "web-0", "-o", "json", "--policy", &policy],
+        );
+        let explained: Value = serde_json::from_str(&text).expect("a document");
+        let best = &explained["plannedNodeClaim"]["options"][0];
+        let best = ["instanceType", "zone", "capacityType"].map(|field| best[field].to_string());
+        eprintln!("{name}: {best:?}");
+        bought.insert(best);
+    }
+    assert!(bought.len() >= 3, "{bought:?}");
 }

@@ -376,3 +376,23 @@ fn nodes_that_budgets_let_go_one_after_the_other_are_told_so() {
     let ran = explained("node", "n2", &text).ok();
     assert_eq!(ran.out.lines().last(), Some(waits), "{}", ran.out);
 }
+
+#[test]
+fn a_policy_that_fails_is_named_beside_the_outlook() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let module = folder.path().join("panics.wasm");
+    std::fs::write(&module, plimsoll_guests::HOSTILE_CONSOLIDATION).expect("written");
+    let policy = format!("consolidate={},behaviour=panic", module.display());
+    let text = cluster(AT_ONCE, &oversized("", ""));
+    let explain = |subject: &str, name: &str| {
+        let arguments = ["explain", subject, name, "-", "--policy", "rank=list-price"];
+        let all = [&arguments[..], &["--policy", &policy]].concat();
+        fed(&all, text.as_bytes()).ok().out
+    };
+    for (subject, name) in [("node", "n1"), ("nodeclaim", "c-n1")] {
+        let said = explain(subject, name);
+        assert!(said.contains("\nnot disrupted now: "), "{said}");
+        assert!(said.contains("finding: policy "), "{said}");
+        assert!(said.contains("panicked"), "{said}");
+    }
+}

@@ -5,11 +5,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plimsoll_api::kinds::RememberedModule;
 use plimsoll_core::time::Span;
-use plimsoll_policy::{Asked, Cause, Fault, Observer, Outcome, Turn};
+use plimsoll_policy::{Asked, Cause, Fault, Observer, Outcome, RecentCalls, Turn};
 use tokio::sync::Notify;
 
 use super::calls::Calls;
-use super::recent::RecentCalls;
 
 /// News that wait at most; a task that is so far behind is told of the rest by later ones.
 const MOST_NEWS: usize = 64;

@@ -15,7 +15,6 @@ mod health;
 mod held;
 mod memory;
 mod module_maps;
-mod recent;
 mod serving;
 mod shadows;
 mod standing;
@@ -123,7 +122,7 @@ pub async fn follow(shared: Shared) -> Result<JoinSet<()>, kube::Error> {
     let listed = match first_list(&shared.client).await? {
         Listed::Policies(listed) => listed,
         Listed::NotServed => {
-            tracing::warn!(
+            tracing::info!(
                 "the API server does not serve policies of plimsoll.dev/v1alpha1: the host decides by itself until their definition is installed"
             );
             Vec::new()

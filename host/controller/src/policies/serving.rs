@@ -268,11 +268,19 @@ impl Place {
                 let failing = health.recent().failing(serving.hook.label())?;
                 (EventReason::PolicyFailed, failing)
             }
-            (None, None) => return None,
+            (None, None) => return self.trouble_in_shadow(serving),
         };
         let (module, instead) = (serving.shown(), serving.instead(&self.memory));
         let words = format!("module {module} {why}; {instead}");
         Some(ConditionState::unready(reason, words))
+    }
+
+    /// Why a module in shadow keeps failing, which changes no decision; `None` where it answers.
+    fn trouble_in_shadow(&self, serving: &Serving) -> Option<ConditionState> {
+        let log = self.common.given.shadows.log(&self.name)?;
+        let failing = log.recent.failing(serving.hook.label())?;
+        let words = format!("module {} {failing}; decisions are not affected", serving.shown());
+        Some(ConditionState::unready(EventReason::PolicyFailed, words))
     }
 
     /// `true` if nothing is bought since the module gave no answer, and it may give one now.

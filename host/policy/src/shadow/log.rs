@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::lists::Lists;
 use crate::outcome::Fault;
+use crate::recent::RecentCalls;
 
 /// Counts of a shadow so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -43,6 +44,9 @@ pub struct ShadowLog {
     pub hung: u64,
     /// The last of the faults, in words.
     pub last_fault: Option<String>,
+    /// How its last calls ended; of a decision without a failure one answer counts.
+    #[serde(skip)]
+    pub recent: RecentCalls,
     /// Fuel of the shadow's calls, but for those that asked for launch lists of the active policy's claims.
     pub fuel: u64,
     /// Fuel of the active policy's calls about the same.
@@ -93,8 +97,12 @@ impl ShadowLog {
         self.decisions += 1;
         (self.active_fuel, self.fuel) = (self.active_fuel + fuel.0, self.fuel + fuel.1);
         self.faults += faults.len() as u64;
-        if let Some(fault) = faults.last() {
-            self.last_fault = Some(fault.sentence.clone());
+        for fault in faults {
+            self.recent.note(Some(fault));
+        }
+        match faults.last() {
+            Some(fault) => self.last_fault = Some(fault.sentence.clone()),
+            None => self.recent.note(None),
         }
         true
     }

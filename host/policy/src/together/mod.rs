@@ -8,6 +8,8 @@ mod rank;
 mod score;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::bindings::Part;
 use crate::named::Named;
@@ -21,6 +23,8 @@ pub(crate) struct Together<'s, M> {
     parts: &'s [Part<'s, M>],
     name: String,
     pub(crate) failures: Failures,
+    /// Parts that failed to order launch lists, and why nothing is bought for their pools.
+    unordered: RefCell<BTreeMap<usize, Arc<str>>>,
 }
 
 impl<'s, M> Together<'s, M> {
@@ -34,6 +38,7 @@ impl<'s, M> Together<'s, M> {
             parts,
             name: names.join(" and "),
             failures: Failures::default(),
+            unordered: RefCell::default(),
         }
     }
 }

@@ -58,6 +58,12 @@ where
         for (number, part) in self.parts.iter().enumerate() {
             let own = rows.iter().filter(|(pool, _)| part.pools.contains(*pool));
             let own: Vec<Range<usize>> = own.map(|(_, rows)| rows.clone()).collect();
+            if let Some(why) = self.unordered.borrow().get(&number) {
+                for rows in own {
+                    prices.hold(rows, why);
+                }
+                continue;
+            }
             if own.is_empty() || part.asked.facts().unit == Unit::Order {
                 continue;
             }
@@ -83,7 +89,8 @@ where
         Ok(prices)
     }
 
-    /// Fails where a policy that forbids offerings does: a list must not be left with what it would have taken off.
+    /// Fails where a policy that forbids offerings does: a list must not be left with what it would have taken off. Prices that are asked for
+    /// after that hold its pools.
     fn order(&self, question: &OrderQuestion) -> Result<LaunchLists, Fault> {
         let mut lists = as_named(question);
         let pools = &question.claims.pool;
@@ -93,7 +100,7 @@ where
                 question.tables.symbols.of_row(pools, row)
             })
             .collect();
-        for part in self.parts {
+        for (number, part) in self.parts.iter().enumerate() {
             let claims = names.iter().enumerate();
             let own = claims.filter(|(_, pool)| part.pools.contains(**pool));
             let own: Vec<usize> = own.map(|(claim, _)| claim).collect();
@@ -107,11 +114,20 @@ where
                         lists.claims[claim] = std::mem::take(&mut answer.claims[claim]);
                     }
                 }
-                Err(fault) if vetoes => return Err(fault),
+                Err(fault) if vetoes => {
+                    let why = Arc::from(fault.of_policy(part.asked.name()));
+                    self.unordered.borrow_mut().insert(number, why);
+                    self.failures.add(part.asked.name(), fault.clone(), HOLD);
+                    return Err(fault);
+                }
                 Err(fault) => self.failures.add(part.asked.name(), fault, UNORDERED),
             }
         }
         Ok(lists)
+    }
+
+    fn holds_unordered(&self) -> bool {
+        !self.unordered.borrow().is_empty()
     }
 }
 

@@ -62,6 +62,22 @@ impl Heard {
         }
     }
 
+    /// Number of claims heard of so far.
+    pub fn claims(&self) -> usize {
+        self.moments.borrow().claims.len()
+    }
+
+    /// Waits until more than so many claims are heard of; the moment of the last one.
+    pub async fn claim_beyond(&self, known: usize, patience: Duration) -> Result<Instant> {
+        let mut moments = self.moments.clone();
+        let heard = moments.wait_for(|moments| moments.claims.len() > known);
+        let Ok(heard) = timeout(patience, heard).await else {
+            bail!("no NodeClaim was made within {patience:?}");
+        };
+        let heard = heard.context("a watch of the bench has ended")?;
+        heard.claims.values().max().copied().context("there is one")
+    }
+
     /// Waits until so many pods whose names begin so are bound, and the claims of their nodes are known; for each that was unschedulable the seconds
     /// from then to its claim, in order. A pod whose claim was there before waited for none.
     pub async fn waits(&self, prefix: &str, pods: usize, patience: Duration) -> Result<Vec<f64>> {

@@ -1,6 +1,5 @@
 //! Messages of the queue that end nothing, among many: all are deleted, what they say is told, and the node stays.
 
-use k8s_openapi::api::events::v1::Event as Told;
 use plimsoll_cloud::{Call, Event};
 
 use super::*;
@@ -50,13 +49,7 @@ async fn messages_about_nothing_of_ours_are_deleted_and_a_recommendation_is_told
         Ok((scene.cloud.with(left) == 0).then_some(()))
     });
     deleted.await.expect("deleted");
-    let events: Api<Told> = Api::namespaced(scene.client.clone(), "default");
-    let told = until("the recommendation to be told", PATIENCE, async || {
-        let events = events.list(&ListParams::default()).await?.items;
-        let is_told = |event: &Told| event.reason.as_deref() == Some("SpotRebalanceRecommendation");
-        Ok(events.iter().any(is_told).then_some(()))
-    });
-    told.await.expect("told");
+    scene.until_told("SpotRebalanceRecommendation").await;
     let claims = scene.claims().await;
     assert_eq!(claims.len(), 1);
     assert!(claims[0].metadata.deletion_timestamp.is_none());

@@ -3,13 +3,14 @@
 
 use std::process::Command;
 
-use k8s_openapi::api::events::v1::Event as Told;
+use k8s_openapi::api::core::v1::Event as Told;
 use kube::api::{Patch, PatchParams, PostParams};
 use plimsoll_api::kinds::Condition;
 use plimsoll_cloud::StateReason;
 use tokio::task::spawn_blocking;
 
 use super::*;
+use crate::described::shown_of;
 use crate::served::until_bound;
 
 impl Scene {
@@ -24,17 +25,19 @@ impl Scene {
         said.await.expect("said")
     }
 
-    /// Waits for an event of a reason, and returns its words and the object that it is about.
-    async fn until_told(&self, reason: &str) -> (String, String) {
-        let events: Api<Told> = Api::namespaced(self.client.clone(), "default");
+    /// Waits for an event of a reason that `kubectl describe` of its object shows, and returns its words and the object that it is about.
+    pub(super) async fn until_told(&self, reason: &str) -> (String, String) {
+        let events: Api<Told> = Api::all(self.client.clone());
         let told = until(reason, PATIENCE, async || {
             let events = events.list(&ListParams::default()).await?.items.into_iter();
             let mut events = events.filter(|own| own.reason.as_deref() == Some(reason));
             Ok(events.next())
         });
         let told = told.await.expect("told");
-        let about = told.regarding.and_then(|own| own.name);
-        (told.note.unwrap_or_default(), about.unwrap_or_default())
+        let shown = shown_of(&self.client, &told).await.expect("events");
+        assert!(shown.contains(&told.name_any()), "{told:?}");
+        let about = told.involved_object.name.unwrap_or_default();
+        (told.message.unwrap_or_default(), about)
     }
 
     /// The words of `plimsoll explain` about the pool, as the API server has it.

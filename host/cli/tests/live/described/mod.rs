@@ -6,9 +6,9 @@ mod table;
 use std::collections::{BTreeMap, BTreeSet};
 
 use k8s_openapi::api::core::v1::Event;
-use kube::ResourceExt;
 use kube::api::{Api, DeleteParams, ListParams, PostParams};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
+use kube::{Client, ResourceExt};
 use plimsoll_core::event_reason::EventReason;
 use plimsoll_lab::{Fault, Rule, Verb, apply, example_class, example_pool, pending_pod, until};
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ impl Served {
                 let is_said = field.as_deref().is_some_and(|value| !value.is_empty());
                 assert!(is_said, "{reason}: {about:?}");
             }
-            let shown = self.shown_of(&events, event).await?;
+            let shown = shown_of(&self.client, event).await?;
             assert!(shown.contains(&event.name_any()), "{reason}: {about:?}");
             let uid = about.uid.clone().unwrap_or_default();
             let fact = (uid, reason, event.message.clone().unwrap_or_default());
@@ -57,38 +57,6 @@ impl Served {
             assert_eq!(before, None, "said twice: {event:?}");
         }
         Ok(facts.into_keys().map(|(_, reason, _)| reason).collect())
-    }
-
-    /// Names of the events that `kubectl describe` shows of an object: by the uid that it has; of one that is gone, by the uid it was told under.
-    async fn shown_of(
-        &self,
-        events: &Api<Event>,
-        event: &Event,
-    ) -> Result<BTreeSet<String>, kube::Error> {
-        let about = &event.involved_object;
-        let text = |field: &Option<String>| field.clone().unwrap_or_default();
-        let (kind, name) = (text(&about.kind), text(&about.name));
-        let (namespace, version) = (text(&about.namespace), text(&about.api_version));
-        let (group, version) = version.split_once('/').unwrap_or(("", &version));
-        let mut resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, &kind));
-        if kind == "Policy" {
-            "policies".clone_into(&mut resource.plural);
-        }
-        let objects: Api<DynamicObject> = match namespace.as_str() {
-            "" => Api::all_with(self.client.clone(), &resource),
-            namespace => Api::namespaced_with(self.client.clone(), namespace, &resource),
-        };
-        let there = objects.get_opt(&name).await?;
-        let uid = there.filter(|object| was_there(object, event));
-        let uid = uid.and_then(|object| object.metadata.uid);
-        let uid = uid.unwrap_or_else(|| text(&about.uid));
-        let selector = format!(
-            "involvedObject.kind={kind},involvedObject.name={name},involvedObject.namespace={namespace},involvedObject.uid={uid}"
-        );
-        let shown = events
-            .list(&ListParams::default().fields(&selector))
-            .await?;
-        Ok(shown.items.iter().map(ResourceExt::name_any).collect())
     }
 
     /// Waits until events of all these reasons are found.
@@ -103,6 +71,38 @@ impl Served {
         let found = found.await;
         assert!(found.is_ok(), "not found: {missing:?}");
     }
+}
+
+/// Names of the events that `kubectl describe` shows of an object: by the uid that it has; of one that is gone, by the uid it was told under.
+pub(super) async fn shown_of(
+    client: &Client,
+    event: &Event,
+) -> Result<BTreeSet<String>, kube::Error> {
+    let events: Api<Event> = Api::all(client.clone());
+    let about = &event.involved_object;
+    let text = |field: &Option<String>| field.clone().unwrap_or_default();
+    let (kind, name) = (text(&about.kind), text(&about.name));
+    let (namespace, version) = (text(&about.namespace), text(&about.api_version));
+    let (group, version) = version.split_once('/').unwrap_or(("", &version));
+    let mut resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, &kind));
+    if kind == "Policy" {
+        "policies".clone_into(&mut resource.plural);
+    }
+    let objects: Api<DynamicObject> = match namespace.as_str() {
+        "" => Api::all_with(client.clone(), &resource),
+        namespace => Api::namespaced_with(client.clone(), namespace, &resource),
+    };
+    let there = objects.get_opt(&name).await?;
+    let uid = there.filter(|object| was_there(object, event));
+    let uid = uid.and_then(|object| object.metadata.uid);
+    let uid = uid.unwrap_or_else(|| text(&about.uid));
+    let selector = format!(
+        "involvedObject.kind={kind},involvedObject.name={name},involvedObject.namespace={namespace},involvedObject.uid={uid}"
+    );
+    let shown = events
+        .list(&ListParams::default().fields(&selector))
+        .await?;
+    Ok(shown.items.iter().map(ResourceExt::name_any).collect())
 }
 
 /// `true` if an object was there when an event was written, and not another one of its name: claims of the same need bear the same name, one

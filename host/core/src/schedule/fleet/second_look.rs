@@ -18,6 +18,9 @@ use crate::schedule::prices::RowPrices;
 use crate::schedule::prices::supplies::Supplies;
 use crate::snapshot::Guards;
 
+/// Left-out pods that are tried by themselves at most.
+const MOST_ALONE: usize = 16;
+
 /// The plan with those of its left-out pods that find a place beside it, in pools packed by price; the plan itself where none does.
 pub(super) fn second_look(
     compiled: &Compiled<'_>,
@@ -104,7 +107,23 @@ pub(crate) fn last_look(
             ..plan.clone()
         })
     };
-    beside(&plan).or_else(held).unwrap_or(plan)
+    let together = beside(&plan).or_else(held);
+    together.unwrap_or_else(|| one_by_one(plan, beside))
+}
+
+/// The plan with those of its left-out pods that find a place each by itself, one after the other.
+fn one_by_one(mut plan: DraftPlan, beside: impl Fn(&DraftPlan) -> Option<DraftPlan>) -> DraftPlan {
+    let mut left_out = Vec::new();
+    for (tried, pod) in std::mem::take(&mut plan.failed).into_iter().enumerate() {
+        plan.failed = vec![pod];
+        let more = (tried < MOST_ALONE).then(|| beside(&plan)).flatten();
+        match more {
+            Some(more) => plan = more,
+            None => left_out.push(pod),
+        }
+    }
+    plan.failed = left_out;
+    plan
 }
 
 /// What each new node of a plan may become.

@@ -1,10 +1,10 @@
-//! The last calls of a module that serves, by which its Policy is ready or not.
+//! The last calls of a module that serves or is asked in shadow, by which its Policy is ready or not.
 //!
 //! A Policy is not ready while the last three calls failed, or five of the last fifty did, whatever was asked. It is ready again with the
 //! first answer that leaves neither so, or once a module that was set aside is followed again. Whether a module is set aside is another matter,
 //! which its breaker decides.
 
-use plimsoll_policy::{Fault, Outcome};
+use crate::outcome::{Fault, Outcome};
 
 /// Failures in a row after which a Policy is not ready.
 const IN_A_ROW: u32 = 3;
@@ -14,8 +14,8 @@ const CALLS: u32 = 50;
 const FAILURES: u32 = 5;
 
 /// How the last calls ended.
-#[derive(Clone, Debug, Default)]
-pub(super) struct RecentCalls {
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecentCalls {
     /// One bit for each of the last [`CALLS`], the latest lowest: whether it failed.
     history: u64,
     /// Calls noted there, at most [`CALLS`].
@@ -29,7 +29,7 @@ pub(super) struct RecentCalls {
 impl RecentCalls {
     /// Takes note of a call: it was answered, or it failed. What says nothing of the module, such as a machine without time, does not change
     /// whether its Policy is ready.
-    pub(super) fn note(&mut self, fault: Option<&Fault>) {
+    pub fn note(&mut self, fault: Option<&Fault>) {
         self.failed_last = fault.is_some();
         let says = |outcome: Outcome| outcome.blames_module() || outcome == Outcome::PolicyError;
         if fault.is_some_and(|fault| !says(fault.outcome)) {
@@ -43,27 +43,27 @@ impl RecentCalls {
     }
 
     /// Forgets all calls: the module is followed again.
-    pub(super) fn forget(&mut self) {
+    pub fn forget(&mut self) {
         *self = Self::default();
     }
 
     /// `true` if the last call gave no answer, whatever the cause.
-    pub(super) fn failed_last(&self) -> bool {
+    pub fn failed_last(&self) -> bool {
         self.failed_last
     }
 
     /// The last failure; `None` before the first.
-    pub(super) fn last_fault(&self) -> Option<&Fault> {
+    pub fn last_fault(&self) -> Option<&Fault> {
         self.fault.as_ref()
     }
 
     /// `true` if the Policy is not ready for these calls.
-    pub(super) fn is_failing(&self) -> bool {
+    pub fn is_failing(&self) -> bool {
         self.history.trailing_ones() >= IN_A_ROW || self.history.count_ones() >= FAILURES
     }
 
     /// Why a Policy is not ready, in words that follow the name of its module; `None` where these calls are no reason.
-    pub(super) fn failing(&self, hook: &str) -> Option<String> {
+    pub fn failing(&self, hook: &str) -> Option<String> {
         let fault = self.fault.as_ref().filter(|_| self.is_failing())?;
         let (row, all) = (self.history.trailing_ones(), self.history.count_ones());
         let counted = if row >= IN_A_ROW {
