@@ -7,7 +7,7 @@ SHELL := bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo picture test check bench bench-trace bench-lasting bench-peers bench-live bench-rest bench-aws bench-interruption bench-buckets conformance fuzz judge lab lab-aws javascript fmt guests generated attach-limits columns definitions class-hashes record toolchain components
+.PHONY: help demo picture test check bench bench-trace bench-lasting bench-peers bench-live bench-rest bench-aws bench-interruption bench-buckets conformance explained fuzz judge lab lab-aws javascript fmt guests generated attach-limits columns definitions class-hashes record toolchain components
 
 CARGO ?= cargo
 # From nothing a build is quicker when it keeps nothing for the next one.
@@ -153,6 +153,9 @@ bench-buckets: toolchain ## 1,000 instances launched, tagged and ended on a clou
 conformance: toolchain ## the incumbent's regression suite against plimsoll in the lab, spec by spec; SPECS is all, 'some COUNT SEED', 'short COUNT SEED' or 'focus PATTERN'
 	$(CARGO) build $(as_tests) --bin plimsoll --bin conformance
 	"$(built)/conformance" --serve "$(built)/plimsoll" $(or $(SPECS),all)
+
+explained: toolchain ## what `plimsoll explain` says of COUNT random situations (200) in the lab, beside what the controller then does; SEED draws others
+	PLIMSOLL_SITUATIONS=$(or $(COUNT),200) PROPTEST_RNG_SEED=$(or $(SEED),1) $(CARGO) test --locked --workspace $(all) --test live -- --nocapture what_is_explained
 
 # rust-toolchain.toml names version, target and components; a rustup that installs nothing by itself is asked to.
 toolchain:

@@ -1,7 +1,7 @@
 //! Reasons in words, laid out for people: why a pod goes nowhere, what a planned claim is and what it may become.
 
 use plimsoll_core::labels;
-use plimsoll_core::plan::{Plan, PoolRefusal, Refusal, Unplaced};
+use plimsoll_core::plan::{Plan, PoolRefusal, Refusal, Unplaced, excluding, refusals_in_full};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::words::shortened;
 
@@ -16,10 +16,14 @@ pub(crate) fn refusal(snapshot: &Snapshot, unplaced: &Unplaced) -> String {
         return format!("{name} {}\n", unplaced.reason);
     };
     let mut text = format!("{name} is unschedulable: no offering of its NodePools can hold it\n");
-    let names = pools.iter().map(|pool| pool.pool.as_str().len());
+    let (shown, others) = refusals_in_full(pools);
+    let names = shown.iter().map(|pool| pool.pool.as_str().len());
     let width = names.max().unwrap_or(0);
-    for pool in pools {
+    for pool in shown {
         text.push_str(&of_pool(pool, width));
+    }
+    if others > 0 {
+        text.push_str(&format!("  {}\n", excluding(others)));
     }
     for pool in pools {
         if let Some(nearest) = &pool.nearest {

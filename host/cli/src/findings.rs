@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use plimsoll_api::Kind;
 use plimsoll_core::model::{ConditionType, NodeClaim, NodePool};
-use plimsoll_core::plan::{Plan, Refusal};
+use plimsoll_core::plan::{Plan, PoolRefusal, Refusal};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_snapshot::section::{ClassConditionEntry, NodeClassEntry};
 use plimsoll_snapshot::{Loaded, Note};
@@ -43,7 +43,8 @@ pub(crate) fn of_pod(loaded: &Loaded, plan: &Plan, row: usize) -> Vec<String> {
     match PodState::of(snapshot, plan, row) {
         PodState::Unschedulable(unplaced) => match &unplaced.reason {
             Refusal::Unschedulable(pools) => of_unplaced(loaded, |name| {
-                pools.is_empty() || pools.iter().any(|own| own.pool.as_str() == name)
+                let is_asked = |own: &PoolRefusal| !own.excludes && own.pool.as_str() == name;
+                pools.is_empty() || pools.iter().any(is_asked)
             }),
             Refusal::NoPool => of_unplaced(loaded, |_| false),
             _ => Vec::new(),

@@ -12,7 +12,7 @@ use plimsoll_core::plan::Plan;
 use plimsoll_core::schedule::{self, Session};
 use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::units::PricePerHour;
-use plimsoll_policy::{Decision, Fault, Generation, Hook, Policies};
+use plimsoll_policy::{Decision, Fault, Generation, Policies};
 use plimsoll_sim::{
     Appraisal, Behaviour, Considered, FixedGroup, Planned, Planner, Recording, Run,
 };
@@ -43,8 +43,8 @@ pub(crate) fn planned(
         faults,
         at_policy_prices,
     } = generation.plan(snapshot, session);
-    let name = generation.names(Hook::Rank).join(" and ");
-    hold_for_machine(faults.iter().map(|fault| (&*name, fault)))?;
+    hold_for_machine(faults.iter().map(|(name, fault)| (name.as_str(), fault)))?;
+    let sentence = |(name, fault): &(String, Fault)| format!("policy {name}: {fault}");
     Ok(Decided {
         plan,
         prices: if at_policy_prices {
@@ -52,7 +52,7 @@ pub(crate) fn planned(
         } else {
             PriceRule::List
         },
-        faults: (faults.iter().map(|fault| format!("policy {name}: {fault}"))).collect(),
+        faults: faults.iter().map(sentence).collect(),
     })
 }
 

@@ -7,7 +7,7 @@ use plimsoll_core::command::{Decision, DisruptionQuestion, Settled};
 use plimsoll_core::plan::Plan;
 use plimsoll_core::schedule::Session;
 use plimsoll_core::snapshot::Snapshot;
-use plimsoll_policy::{Generations, Hook, Policies};
+use plimsoll_policy::{Generations, Policies};
 
 use crate::policies::PolicyChanges;
 
@@ -43,8 +43,7 @@ impl Planner {
     pub fn plan(&self, snapshot: &Snapshot) -> Plan {
         let generation = self.generations.current();
         let decision = generation.plan(snapshot, &self.session);
-        let policy = generation.names(Hook::Rank).join(" and ");
-        for fault in &decision.faults {
+        for (policy, fault) in &decision.faults {
             tracing::warn!(policy, %fault, "policy failed");
         }
         decision.plan

@@ -109,8 +109,8 @@ impl Ranker for ListPrice {
 pub struct Decision {
     /// The plan. Its notes name the faults.
     pub plan: Plan,
-    /// Questions that the policy did not answer, in the order in which they were asked.
-    pub faults: Vec<Fault>,
+    /// Questions that were not answered, in the order in which they were asked, each with the policy that failed.
+    pub faults: Vec<(String, Fault)>,
     /// `true` if the plan's options carry the policy's prices; otherwise the provider's.
     pub at_policy_prices: bool,
 }
@@ -223,7 +223,7 @@ fn hold(prepared: &Prepared<'_>, faults: Faults, Held(why): &Held) -> Decision {
 /// Faults so far, and what is said about them.
 #[derive(Default)]
 struct Faults {
-    faults: Vec<Fault>,
+    faults: Vec<(String, Fault)>,
     notes: Vec<Note>,
 }
 
@@ -263,7 +263,7 @@ impl Faults {
         self.notes.push(Note::of_plan(format!(
             "policy {name} failed to {asked}: {fault}; {instead}"
         )));
-        self.faults.push(fault);
+        self.faults.push((name.to_owned(), fault));
     }
 
     fn note_cost_cap(&mut self, ranker: &impl Ranker, instead: &str) {

@@ -352,7 +352,7 @@ fn rank_together(
     let note = Note::of_plan;
     for failed in together.failures.take() {
         decision.plan.notes.push(note(failed.sentence()));
-        decision.faults.push(failed.fault);
+        decision.faults.push((failed.policy, failed.fault));
     }
     let stood_in = parts.iter().filter_map(stood_in);
     decision.plan.notes.extend(stood_in.map(note));
@@ -379,7 +379,7 @@ fn rank_with(
     }
     // A module that is not asked needs no plan of its own to be thrown away.
     let failed = if let Some(refusal) = refusal {
-        vec![refusal]
+        vec![(serving.name().to_owned(), refusal)]
     } else {
         let decision = decide_within(serving, snapshot, session);
         if decision.faults.is_empty() {
@@ -403,14 +403,14 @@ fn rank_with(
             "list prices were taken",
         ),
     };
-    with_faults(decision, serving.name(), failed, instead)
+    with_faults(decision, failed, instead)
 }
 
 /// A decision that was made instead, with what went wrong before.
-fn with_faults(mut decision: Decision, name: &str, failed: Vec<Fault>, instead: &str) -> Decision {
+fn with_faults(mut decision: Decision, failed: Vec<(String, Fault)>, instead: &str) -> Decision {
     let told = failed
         .iter()
-        .map(|fault| Note::of_plan(format!("policy {name}: {fault}; {instead}")));
+        .map(|(name, fault)| Note::of_plan(format!("policy {name}: {fault}; {instead}")));
     decision.plan.notes.extend(told);
     decision.faults.splice(0..0, failed);
     decision

@@ -75,7 +75,7 @@ fn plan(generation: &Generation, seconds: i64, pods: u32) -> Decision {
 
 /// Faults of a decision: the class of each fault, and the last of the plan's notes.
 fn told(decision: &Decision) -> (Vec<Outcome>, String) {
-    let outcomes = decision.faults.iter().map(|fault| fault.outcome).collect();
+    let outcomes = decision.faults.iter().map(|(_, fault)| fault.outcome).collect();
     let note = decision.plan.notes.last().map(|note| note.text.clone());
     (outcomes, note.unwrap_or_default())
 }
@@ -117,7 +117,7 @@ fn a_ranking_module_that_keeps_failing_is_set_aside_and_comes_back() {
     let returns = plan(&generation, 306, 6);
     assert!(!returns.at_policy_prices);
     let said = "it answered 3 times on trial, and is followed from now on";
-    assert_eq!(returns.faults[0].sentence, said);
+    assert_eq!(returns.faults[0].1.sentence, said);
     let back = plan(&generation, 307, 6);
     assert!(back.faults.is_empty() && back.at_policy_prices);
 }
@@ -197,7 +197,7 @@ fn one_that_fails_on_trial_stays_away_for_twice_as_long() {
     let relapse = plan(&generation, 305, 6);
     let (faults, _) = told(&relapse);
     assert_eq!(faults, [Outcome::InvalidOutput, Outcome::Quarantined]);
-    let said = &relapse.faults[0].sentence;
+    let said = &relapse.faults[0].1.sentence;
     let ends = "; it failed on trial, and is set aside for 10m";
     assert!(said.ends_with(ends), "{said}");
     assert_eq!(told(&plan(&generation, 900, 6)).0, [Outcome::Quarantined]);

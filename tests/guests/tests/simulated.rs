@@ -53,7 +53,7 @@ struct Modules {
 impl Planner for &mut Modules {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
         let decision = self.generation.plan(snapshot, &self.session);
-        let faults = decision.faults.iter().map(ToString::to_string);
+        let faults = decision.faults.iter().map(|(_, fault)| fault.to_string());
         self.faults.extend(faults);
         decision.plan.into()
     }

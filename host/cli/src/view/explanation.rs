@@ -132,7 +132,12 @@ impl<'p> PodState<'p> {
         let mut placements = plan.placements.iter();
         let placed = placements.find(|placement| placement.pod == row);
         match (placed.map(|placed| placed.target), &snapshot.pods[row].node) {
-            (Some(Target::Existing(node)), _) => Self::FitsExistingNode(node),
+            (Some(Target::Existing(row)), _) => match &snapshot.nodes[row].claim {
+                Some(claim) if !snapshot.nodes[row].is_registered() => {
+                    Self::Nominated(claim.name.as_str())
+                }
+                _ => Self::FitsExistingNode(row),
+            },
             (Some(Target::New(claim)), _) => Self::NeedsNewNode(claim),
             (None, None) => {
                 let found = outside(snapshot).into_iter().find(|(pod, _)| *pod == row);

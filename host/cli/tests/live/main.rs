@@ -13,6 +13,7 @@ mod explained;
 mod failing;
 mod fault_plan;
 mod faults;
+mod foretold;
 mod handover;
 mod joining;
 mod metrics;

@@ -60,6 +60,46 @@ fn too_little_of_a_resource_is_counted_and_the_most_there_is_named() {
     );
 }
 
+/// A pool for each team, and a pod of one: its own pool comes first, and pools that exclude it are counted where they are many.
+#[test]
+fn pools_that_exclude_a_pod_come_last_and_are_counted() {
+    let team = |name: &str| {
+        let taint = format!("requirements: [], taints: [{{key: team, value: {name}, effect: NoSchedule}}]");
+        pool(name, &taint, "")
+    };
+    let teams: String = ["a", "b", "c", "d", "e", "f"].map(team).concat();
+    let more = "  nodeSelector: {karpenter.sh/nodepool: e}\n  \
+                tolerations: [{key: team, value: e, effect: NoSchedule}]\n";
+    let objects = teams + &pod("web", "9", "1Gi", more);
+    let own =
+        "e  4 offerings: 4 too little cpu (requests cpu 9; most after DaemonSets: cpu 8 on large)";
+    let tainted =
+        |name: &str| format!("  pool {name}  tainted team={name}:NoSchedule, not tolerated");
+    waits(
+        &objects,
+        &[
+            &format!("  pool {own}"),
+            &tainted("a"),
+            &tainted("b"),
+            &tainted("c"),
+            "  3 other NodePools with taints or labels that exclude the pod",
+        ],
+    );
+    let said = fed(
+        &["explain", "pod", "web", "-", "-o", "json"],
+        snapshot(&objects).as_bytes(),
+    );
+    let said = said.ok().out;
+    assert!(
+        said.contains("; 3 other NodePools with taints or labels that exclude the pod"),
+        "{said}"
+    );
+    assert!(
+        said.contains("tainted team=f:NoSchedule"),
+        "documents have all of them: {said}"
+    );
+}
+
 /// T08: not enough pods.
 #[test]
 fn too_few_pods_is_told() {
@@ -175,8 +215,8 @@ fn a_taint_that_is_not_tolerated_is_told() {
     waits(
         &(gpu + &pod("web", "9", "1Gi", "")),
         &[
-            "  pool gpu      tainted gpu:NoSchedule, not tolerated",
             "  pool general  4 offerings: 4 too little cpu (requests cpu 9; most after DaemonSets: cpu 8 on large)",
+            "  pool gpu      tainted gpu:NoSchedule, not tolerated",
         ],
     );
 }

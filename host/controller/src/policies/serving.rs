@@ -279,7 +279,10 @@ impl Place {
     fn trouble_in_shadow(&self, serving: &Serving) -> Option<ConditionState> {
         let log = self.common.given.shadows.log(&self.name)?;
         let failing = log.recent.failing(serving.hook.label())?;
-        let words = format!("module {} {failing}; decisions are not affected", serving.shown());
+        let words = format!(
+            "module {} {failing}; decisions are not affected",
+            serving.shown()
+        );
         Some(ConditionState::unready(EventReason::PolicyFailed, words))
     }
 

@@ -224,7 +224,7 @@ pub enum Refusal {
     Reserved,
     /// Nodes were bought for it and the scheduler did not use them: no other is bought until something about it changes.
     Unused(Arc<UnusedNodes>),
-    /// No node there is can take it and no pool may buy one that could: the first rule that refused, per pool.
+    /// No node there is can take it and no pool may buy one that could: the first rule that refused, per pool, pools that exclude the pod last.
     Unschedulable(Vec<PoolRefusal>),
 }
 
@@ -240,6 +240,19 @@ pub struct PoolRefusal {
     /// In words: the nearest offering that would hold the pod, and the rules of the pool to lift for it. `None` where no trial has
     /// shown one to; decisions make none, [`crate::schedule::tell_nearest`] does.
     pub nearest: Option<String>,
+    /// `true` if the pool's taints or labels exclude the pod: it is for other pods.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub excludes: bool,
+}
+
+/// Reasons of pools that exclude a pod are given where no more pools than this are to be told of.
+pub const MOST_EXCLUDING: usize = 4;
+
+/// The refusals to tell people in full, and the number of others: pools that exclude the pod, where there are many.
+pub fn refusals_in_full(pools: &[PoolRefusal]) -> (&[PoolRefusal], usize) {
+    let own = pools.partition_point(|pool| !pool.excludes);
+    let shown = own.max(MOST_EXCLUDING.min(pools.len()));
+    (&pools[..shown], pools.len() - shown)
 }
 
 /// Offerings that one rule refused.
@@ -259,6 +272,7 @@ impl PoolRefusal {
             reason,
             offerings: Vec::new(),
             nearest: None,
+            excludes: false,
         }
     }
 
@@ -300,6 +314,12 @@ impl Refusal {
     }
 }
 
+/// Pools that are not told of one by one, in words.
+pub fn excluding(others: usize) -> String {
+    let pools = if others == 1 { "NodePool" } else { "NodePools" };
+    format!("{others} other {pools} with taints or labels that exclude the pod")
+}
+
 impl fmt::Display for Refusal {
     /// One line, to follow the pod's name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -313,10 +333,14 @@ impl fmt::Display for Refusal {
             Self::Unused(nodes) => write!(f, "gets no other node for now: {nodes}"),
             Self::Unschedulable(pools) => {
                 f.write_str("is unschedulable: no offering of its NodePools can hold it")?;
-                for pool in pools {
+                let (shown, others) = refusals_in_full(pools);
+                for pool in shown {
                     write!(f, "; pool {}: {pool}", pool.pool)?;
                 }
-                Ok(())
+                match others {
+                    0 => Ok(()),
+                    others => write!(f, "; {}", excluding(others)),
+                }
             }
         }
     }

@@ -128,7 +128,7 @@ fn plan(module: &Module, session: &Session, snapshot: &Snapshot, active: &Plan) 
     let own = decide_within(&asked, snapshot, session);
     let mut compared = plans::compare(active, &own.plan);
     let (fuel, priced) = heard.told();
-    let mut faults = own.faults;
+    let mut faults: Vec<Fault> = own.faults.into_iter().map(|(_, fault)| fault).collect();
     // One that failed has said already what it is good for.
     if faults.is_empty() {
         let offers = session.offers(snapshot);

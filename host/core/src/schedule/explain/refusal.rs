@@ -41,7 +41,11 @@ pub(crate) fn refusals(
                 |template: usize| pool_refusal((compiled, prices), group, template, &searches);
             match compiled.templates.len() {
                 0 => Refusal::NoPool,
-                count => Refusal::Unschedulable((0..count).map(of_pool).collect()),
+                count => {
+                    let mut pools: Vec<PoolRefusal> = (0..count).map(of_pool).collect();
+                    pools.sort_by_key(|pool| pool.excludes);
+                    Refusal::Unschedulable(pools)
+                }
             }
         });
         Unplaced {
@@ -60,11 +64,15 @@ fn pool_refusal(
 ) -> PoolRefusal {
     let template = &compiled.templates[number];
     let whole = |reason| PoolRefusal::whole(template.pool.name.clone(), reason);
+    let excludes = |reason| PoolRefusal {
+        excludes: true,
+        ..whole(reason)
+    };
     let Some(level) = told_of(compiled, group, number) else {
         return whole(String::new());
     };
     if let Some(taint) = first_untolerated(template.taints(), &level.tolerations) {
-        return whole(format!("tainted {taint}, not tolerated"));
+        return excludes(format!("tainted {taint}, not tolerated"));
     }
     if let Some(words) = group
         .needs
@@ -78,7 +86,7 @@ fn pool_refusal(
         .requirements
         .accepts(&level.requirements, Undefined::Allowed(&known))
     {
-        Err(incompatible) => whole(not_in_pool(&incompatible)),
+        Err(incompatible) => excludes(not_in_pool(&incompatible)),
         Ok(()) if own.is_empty() => whole(unsold::empty(compiled, number)),
         Ok(()) => PoolRefusal {
             offerings: OfferCounts::of(compiled, prices, (group, level), number, searches).refused,
