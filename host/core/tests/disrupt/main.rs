@@ -6,6 +6,7 @@ mod drift_plans;
 mod freezes;
 mod indexes;
 mod jobs;
+mod limits;
 mod pass;
 mod prices;
 mod questions;

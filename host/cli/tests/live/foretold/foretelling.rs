@@ -76,49 +76,38 @@ impl Foretold {
         states
     }
 
-    /// Sentences about a team that have not come true yet. `left` are the NodeClaims of each team that left first.
-    pub(super) fn missing(
+    /// Sentences about a team that are not true at this moment, by what they speak of. `left` are the NodeClaims of each team that left first.
+    pub(super) fn untrue(
         &self,
         team: &str,
         before: &Seen,
         seen: &Seen,
         refused: &BTreeMap<String, Vec<String>>,
         left: &BTreeMap<&str, BTreeSet<String>>,
-    ) -> Vec<String> {
-        let mut missing: Vec<String> = of(&self.pods, team)
-            .filter_map(|(pod, said)| {
-                let saw = pod_differs(pod, said, before, seen, refused)?;
-                Some(format!(
-                    "pod {pod} is explained as {}, and {saw}",
-                    shortly(said)
-                ))
-            })
-            .collect();
-        missing.extend(self.bought_differs(team, before, seen, left.contains_key(team)));
+    ) -> Vec<(String, String)> {
+        let pods = of(&self.pods, team).filter_map(|(pod, said)| {
+            let saw = pod_differs(pod, said, before, seen, refused)?;
+            let sentence = format!("pod {pod} is explained as {}, and {saw}", shortly(said));
+            Some((pod.to_owned(), sentence))
+        });
+        let mut untrue: Vec<(String, String)> = pods.collect();
+        let lacking = self.not_bought(team, before, seen);
+        untrue.extend(lacking.map(|sentence| (format!("{team} buys"), sentence)));
         for (claim, said) in of(&self.in_flight, team) {
-            let has_node = seen
-                .claims
-                .get(claim)
-                .is_some_and(|claim| !claim.data["status"]["nodeName"].is_null());
-            if !has_node {
-                missing.push(format!(
-                    "nodeclaim {claim} is explained as {}, and {}",
-                    said["phase"],
-                    if seen.claims.contains_key(claim) {
-                        "has no node"
-                    } else {
-                        "is gone"
-                    }
-                ));
+            let object = seen.claims.get(claim);
+            if object.is_none_or(|claim| claim.data["status"]["nodeName"].is_null()) {
+                let phase = &said["phase"];
+                let sentence =
+                    format!("nodeclaim {claim} is explained as {phase}, and has no node");
+                untrue.push((claim.to_owned(), sentence));
             }
         }
         let goes = self.now(team);
         if !goes.is_empty() && !left.contains_key(team) {
-            missing.push(format!(
-                "nodes of {goes:?} were to be disrupted, and none is"
-            ));
+            let sentence = format!("nodes of {goes:?} were to be disrupted, and none is");
+            untrue.push((format!("{team} disrupts"), sentence));
         }
-        missing
+        untrue
     }
 
     /// NodeClaims of a team whose nodes are disrupted now, as explained.
@@ -127,41 +116,45 @@ impl Foretold {
         now.map(|(claim, _)| claim).collect()
     }
 
-    fn bought_differs(
-        &self,
-        team: &str,
-        before: &Seen,
-        seen: &Seen,
-        has_moved: bool,
-    ) -> Option<String> {
-        let planned = of(&self.pods, team)
-            .map(|(_, said)| &said["plannedNodeClaim"])
-            .filter(|claim| !claim.is_null());
-        let planned: BTreeMap<&str, (String, Sold)> = planned
-            .map(|claim| {
-                let best = &claim["options"][0];
-                let sold = ["instanceType", "zone", "capacityType"]
-                    .map(|field| word(&best[field]).to_owned());
-                (
-                    word(&claim["name"]),
-                    (word(&claim["nodePool"]).to_owned(), sold),
+    /// Nodes of a team that `explain` plans. Each pod is explained by a plan of its own, so that the same node may be there several times.
+    fn planned(&self, team: &str) -> BTreeSet<(String, Sold)> {
+        let pods = of(&self.pods, team);
+        let planned = pods.map(|(_, said)| &said["plannedNodeClaim"]);
+        let planned = planned.filter(|claim| !claim.is_null()).map(|claim| {
+            let best = &claim["options"][0];
+            let sold = ["instanceType", "zone", "capacityType"];
+            let sold = sold.map(|field| word(&best[field]).to_owned());
+            (word(&claim["nodePool"]).to_owned(), sold)
+        });
+        planned.collect()
+    }
+
+    /// Nodes that `explain` plans and the program has not bought.
+    fn not_bought(&self, team: &str, before: &Seen, seen: &Seen) -> Option<String> {
+        let (planned, bought) = (self.planned(team), seen.bought(before, team));
+        let is_whole = planned.is_subset(&bought);
+        (!is_whole)
+            .then(|| format!("{team}: `explain` plans {planned:?}, and {bought:?} are bought"))
+    }
+
+    /// Sentences about what `explain` excludes, of a team of which no node has left yet: nodes that it does not plan, and pods that are bound although
+    /// they have no place.
+    pub(super) fn excluded(&self, team: &str, before: &Seen, seen: &Seen) -> Vec<String> {
+        let (planned, bought) = (self.planned(team), seen.bought(before, team));
+        let surplus = bought.difference(&planned);
+        let surplus = surplus
+            .map(|node| format!("{team}: {node:?} is bought, and `explain` plans {planned:?}"));
+        let bound = of(&self.pods, team).filter_map(|(pod, said)| {
+            let node = seen.node_of(pod)?;
+            let has_none = matches!(word(&said["state"]), "Unschedulable" | "NotPlanned");
+            has_none.then(|| {
+                format!(
+                    "pod {pod} is explained as {}, and is on {node}",
+                    shortly(said)
                 )
             })
-            .collect();
-        let mut bought = seen.bought(before, team);
-        let mut lacking = Vec::new();
-        for (pool, sold) in planned.into_values() {
-            let found = bought
-                .iter()
-                .position(|(own, what)| *own == pool && what.as_ref() == Some(&sold));
-            match found {
-                Some(at) => drop(bought.swap_remove(at)),
-                None => lacking.push((pool, sold)),
-            }
-        }
-        let is_too_much = !bought.is_empty() && !has_moved;
-        (!lacking.is_empty() || is_too_much)
-            .then(|| format!("{team}: planned by `explain` and not bought: {lacking:?}; bought and not planned: {bought:?}"))
+        });
+        surplus.chain(bound).collect()
     }
 
     /// Sentences about NodeClaims of a team that left first and were explained as staying.
@@ -210,17 +203,11 @@ fn pod_differs(
     let is_as_said = match word(&said["state"]) {
         "NeedsNewNode" => node.is_some_and(|node| !before.nodes.contains_key(node)),
         "FitsExistingNode" => node.is_some_and(|node| before.nodes.contains_key(node)),
-        "Nominated" => node.is_some_and(|node| {
-            let claim = said["nodeClaim"]
-                .as_str()
-                .and_then(|name| seen.claims.get(name));
-            claim.is_some_and(|claim| claim.data["status"]["nodeName"] == node)
-        }),
+        // Of nodes that are on their way the scheduler takes the one that it likes.
+        "Nominated" => node.is_some_and(|node| !before.nodes.contains_key(node)),
         "Unschedulable" => {
-            let message = word(&said["refusal"]["message"]);
             let notes = refused.get(pod);
-            let is_told =
-                notes.is_some_and(|notes| notes.iter().any(|note| note.contains(message)));
+            let is_told = notes.is_some_and(|notes| notes.iter().any(|note| tells(note, said)));
             if node.is_none() && !is_told {
                 return Some(format!("its events say {notes:?}"));
             }
@@ -230,6 +217,20 @@ fn pod_differs(
         _ => false,
     };
     (!is_as_said).then(|| format!("it is on {node:?}"))
+}
+
+/// `true` if an event gives the first reason of an explanation. What would hold the pod is looked for where somebody asks, and told there.
+fn tells(note: &str, said: &Value) -> bool {
+    let message = word(&said["refusal"]["message"]);
+    let reason = message.split("; nearest: ").next().unwrap_or_default();
+    note.contains(
+        reason
+            .split("; pool ")
+            .take(2)
+            .collect::<Vec<_>>()
+            .join("; pool ")
+            .as_str(),
+    )
 }
 
 /// The explanation of a pod in a few words.

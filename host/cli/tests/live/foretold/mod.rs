@@ -1,4 +1,4 @@
-//! What `explain` foretells is what the program then does: random situations of several teams in one cluster, explained while the program
+//! Explanations beside what the program then does: random situations of several teams in one cluster, explained while the program
 //! does not run, and compared with what happens once it runs again. Ten situations by default; `PLIMSOLL_SITUATIONS` is how many, and
 //! `PROPTEST_RNG_SEED` draws them.
 
@@ -109,7 +109,7 @@ async fn played(
 async fn applied(served: &Served, drawn: &[Situation], part: impl Fn(&Situation) -> &Vec<Value>) {
     for object in drawn.iter().flat_map(part) {
         let applied = apply(&served.client, object).await;
-        applied.unwrap_or_else(|error| panic!("{error}: {object}"));
+        assert!(applied.is_ok(), "{object}: {applied:?}");
     }
 }
 
@@ -222,7 +222,8 @@ async fn quiet() {
     passed.await.expect("passed");
 }
 
-/// Watches until all that was foretold has come true and nothing else may come, or patience ends; the sentences that did not come true.
+/// Watches until all that was foretold has been true at some moment and nothing else may come, or patience ends; sentences that were never
+/// true, and those about nodes that left although they were to stay.
 async fn watched(
     served: &Served,
     drawn: &[Situation],
@@ -232,7 +233,8 @@ async fn watched(
     let since = Instant::now();
     let left = before.leaving(before);
     let mut first_left: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-    let mut missing = Vec::new();
+    let mut open: Option<BTreeMap<String, String>> = None;
+    let mut wrong: BTreeSet<String> = BTreeSet::new();
     let watched = until("what was foretold", PATIENCE, async || {
         let seen = Seen::of(served).await?;
         let leaving: BTreeSet<String> = seen.leaving(before).difference(&left).cloned().collect();
@@ -244,18 +246,32 @@ async fn watched(
                 first_left.entry(&situation.team).or_insert(own);
             }
         }
-        let refused = notes(served, "FailedScheduling").await?;
-        missing = drawn
+        let stay = drawn
             .iter()
-            .flat_map(|it| foretold.missing(&it.team, before, &seen, &refused, &first_left))
+            .map(|it| &*it.team)
+            .filter(|team| !first_left.contains_key(team));
+        wrong.extend(stay.flat_map(|team| foretold.excluded(team, before, &seen)));
+        let refused = notes(served, "FailedScheduling").await?;
+        let teams = drawn.iter().map(|it| &it.team);
+        let untrue: BTreeMap<String, String> = teams
+            .flat_map(|team| foretold.untrue(team, before, &seen, &refused, &first_left))
             .collect();
-        Ok((missing.is_empty() && since.elapsed() >= WATCHED).then_some(()))
+        let still = match open.take() {
+            None => untrue,
+            Some(open) => {
+                let is_open = |(what, _): &(String, String)| open.contains_key(what);
+                untrue.into_iter().filter(is_open).collect()
+            }
+        };
+        let is_over = still.is_empty() && since.elapsed() >= WATCHED;
+        open = Some(still);
+        Ok(is_over.then_some(()))
     });
-    // Whatever is missing then is told by name.
+    // Whatever is open then is told by name.
     let _ = watched.await;
-    let wrong = first_left
-        .iter()
-        .flat_map(|(team, own)| foretold.wrong(team, own));
-    missing.extend(wrong);
-    missing
+    let mut contradictions: Vec<String> = open.unwrap_or_default().into_values().collect();
+    let gone = first_left.iter();
+    contradictions.extend(gone.flat_map(|(team, own)| foretold.wrong(team, own)));
+    contradictions.extend(wrong);
+    contradictions
 }

@@ -1,4 +1,4 @@
-//! What is seen of a cluster at a moment, and what it was foretold before.
+//! Sight of a cluster at a moment: its pods, nodes and NodeClaims, and events of the program.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,15 +58,15 @@ impl Seen {
         claim.metadata.deletion_timestamp.is_some() || taints.any(|taint| taint.key == DISRUPTED)
     }
 
-    /// NodeClaims that `before` lacks and that replace none: NodePool, and what was launched, `None` before that.
-    pub(super) fn bought(&self, before: &Self, team: &str) -> Vec<(String, Option<Sold>)> {
+    /// NodeClaims that `before` lacks, that replace none and that are launched: NodePool, and what was launched.
+    pub(super) fn bought(&self, before: &Self, team: &str) -> BTreeSet<(String, Sold)> {
         let pool = |claim: &DynamicObject| claim.labels().get("karpenter.sh/nodepool").cloned();
         let is_new = |(name, claim): &(&String, &DynamicObject)| {
             !before.claims.contains_key(*name)
                 && !claim.annotations().contains_key("plimsoll.dev/replaces")
         };
         let new = self.claims.iter().filter(is_new);
-        let new = new.filter_map(|(_, claim)| Some((pool(claim)?, sold(claim))));
+        let new = new.filter_map(|(_, claim)| Some((pool(claim)?, sold(claim)?)));
         let prefix = format!("{team}-");
         new.filter(|(pool, _)| pool.starts_with(&prefix)).collect()
     }

@@ -90,9 +90,7 @@ pub(super) fn situation(seed: u64, number: usize, world: World) -> Situation {
         draw,
         world,
     };
-    let pools: Vec<Value> = (0..1 + maker.draw.below(2))
-        .map(|at| maker.pool(at))
-        .collect();
+    let pools: Vec<Value> = (0..=maker.draw.below(2)).map(|at| maker.pool(at)).collect();
     let (workloads, guards) = maker.workloads();
     let mut then = maker.policies();
     then.extend(maker.changed(&pools));
@@ -166,7 +164,7 @@ impl Maker {
     /// Deployments, and disruption budgets for some of them.
     fn workloads(&mut self) -> (Vec<Value>, Vec<Value>) {
         let (mut workloads, mut guards) = (Vec::new(), Vec::new());
-        for at in 0..1 + self.draw.below(3) {
+        for at in 0..=self.draw.below(3) {
             let name = self.name(&format!("web-{at}"));
             let (replicas, size) = (2 + self.draw.below(4), self.draw.one_of(&SIZES[..3]));
             let mut workload = deployment(&name, replicas, size, self.placed());
@@ -241,7 +239,7 @@ impl Maker {
             5 => pool["spec"]["template"]["spec"]["nodeClassRef"]["name"] = GONE.into(),
             6 => {
                 pool["spec"]["disruption"]["budgets"] =
-                    json!([{"nodes": "0", "reasons": ["Unhealthy"]}])
+                    json!([{"nodes": "0", "reasons": ["Unhealthy"]}]);
             }
             _ => pool["spec"]["limits"] = json!({"cpu": "-1"}),
         }

@@ -13,6 +13,7 @@ use super::alike::Alike;
 use super::attach_slots::AttachSlots;
 use super::domains;
 use super::existing::Existing;
+use super::freed::FreedLimits;
 use super::node_shares::NodeShares;
 use super::pod_group::{Level, PodGroup, heed_others};
 use super::unsold::unsold;
@@ -66,6 +67,8 @@ pub(crate) struct Compiled<'s> {
     /// Counts before any placement.
     pub(crate) counts: Counts,
     pub(crate) existing: Existing,
+    /// Shares of limits of the nodes that may go, which the templates' limits have.
+    pub(crate) freed: FreedLimits,
     /// Nodes that are taken to be gone, or closed to pods.
     pub(crate) removal: NodeRemoval,
     /// Requests of the pods of each pool, by template.
@@ -139,14 +142,15 @@ pub(crate) fn compile<'s>(snapshot: &'s Snapshot, earlier: Option<&Arc<Offers>>)
     let as_it_is = NodeRemoval::none();
     let mut batch = waiting(snapshot);
     batch.pods.extend(reading.displaced(&as_it_is));
-    compile_batch(&reading, as_it_is, batch, earlier)
+    compile_batch(&reading, as_it_is, &[], batch, earlier)
 }
 
-/// Compiles a snapshot, of which some nodes may be taken to be gone, for a batch of its pods. What topology counts are all other
+/// Compiles a snapshot, of which some nodes may be taken to be gone and others are candidates to go, for a batch of its pods. What topology counts are all other
 /// pods.
 pub(crate) fn compile_batch<'s>(
     reading: &Reading<'s>,
     removal: NodeRemoval,
+    candidates: &[usize],
     batch: Eligible,
     earlier: Option<&Arc<Offers>>,
 ) -> Compiled<'s> {
@@ -157,6 +161,7 @@ pub(crate) fn compile_batch<'s>(
     let overlaid = &offers.overlaid;
     let supply = reading.supply(&offers, &removal);
     let mut templates = templates(snapshot, overlaid, Some(&supply));
+    let freed = FreedLimits::take(snapshot, candidates, &mut templates);
     let soft_taints = templates.iter().any(Template::has_soft_taint);
     let (shapes, shape_of) = shapes(snapshot, &pods);
     let wishes = wishes_of(&shapes, snapshot.settings.preferences, soft_taints);
@@ -205,6 +210,7 @@ pub(crate) fn compile_batch<'s>(
         model,
         counts,
         existing,
+        freed,
         removal,
         refused,
         notes,

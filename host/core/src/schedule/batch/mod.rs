@@ -6,6 +6,7 @@ pub(crate) mod attach_slots;
 pub(crate) mod compile;
 pub(crate) mod domains;
 pub(crate) mod existing;
+pub(crate) mod freed;
 pub(crate) mod memo;
 pub(crate) mod minimum;
 pub(crate) mod node_shares;

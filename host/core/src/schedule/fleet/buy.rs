@@ -275,10 +275,10 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
     ) -> Option<(usize, Box<[i64]>)> {
         let compiled = self.placer.compiled;
         let template = compiled.rows.rows[row].template;
-        let remaining = compiled.templates[template].remaining.as_ref()?;
+        let remaining = self.placer.limits.for_new(template)?;
         let limit = *limit_of.entry(template).or_insert_with(|| {
             self.problem.spend_limits.push(SpendLimit {
-                remaining: remaining.iter().map(|(_, left)| left).collect(),
+                remaining: remaining.into(),
             });
             self.problem.spend_limits.len() - 1
         });

@@ -108,13 +108,21 @@ pub(crate) fn last_look(
         })
     };
     let together = beside(&plan).or_else(held);
-    together.unwrap_or_else(|| one_by_one(plan, beside))
+    together.unwrap_or_else(|| one_by_one(compiled, plan, beside))
 }
 
 /// The plan with those of its left-out pods that find a place each by itself, one after the other.
-fn one_by_one(mut plan: DraftPlan, beside: impl Fn(&DraftPlan) -> Option<DraftPlan>) -> DraftPlan {
+fn one_by_one(
+    compiled: &Compiled<'_>,
+    mut plan: DraftPlan,
+    beside: impl Fn(&DraftPlan) -> Option<DraftPlan>,
+) -> DraftPlan {
+    let failed = std::mem::take(&mut plan.failed).into_iter();
+    let (spare, pods): (Vec<usize>, Vec<usize>) =
+        failed.partition(|pod| compiled.pods[*pod].is_spare);
+    plan.spare_failed = 0;
     let mut left_out = Vec::new();
-    for (tried, pod) in std::mem::take(&mut plan.failed).into_iter().enumerate() {
+    for (tried, pod) in pods.into_iter().enumerate() {
         plan.failed = vec![pod];
         let more = (tried < MOST_ALONE).then(|| beside(&plan)).flatten();
         match more {
@@ -123,7 +131,7 @@ fn one_by_one(mut plan: DraftPlan, beside: impl Fn(&DraftPlan) -> Option<DraftPl
         }
     }
     plan.failed = left_out;
-    plan
+    plan.leaving_out(spare)
 }
 
 /// What each new node of a plan may become.

@@ -156,7 +156,7 @@ pub(crate) struct Placer<'c, 's> {
     bases: Vec<Memo<Option<SetId>>>,
     /// By key and domain, the rows there; those that lie in no domain come last.
     domains: Vec<Vec<Option<SetId>>>,
-    limits: limits::Limits,
+    pub(crate) limits: limits::Limits,
     rows_with_slots: RowsWithSlots,
     /// Addresses left in zones that are short of them.
     free_addresses: FreeAddresses,

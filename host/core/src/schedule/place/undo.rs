@@ -62,6 +62,7 @@ impl Placer<'_, '_> {
     /// Takes pods off an existing node, which then takes nobody.
     pub(crate) fn vacate(&mut self, row: usize, pods: &[usize]) {
         self.nodes.close(row);
+        self.limits.free(self.compiled, row);
         for pod in pods {
             let group = &self.compiled.groups[self.compiled.pods[*pod].group];
             self.counts
@@ -145,7 +146,9 @@ impl Placer<'_, '_> {
 
     fn close_simulation(&mut self) {
         self.nodes.keep();
-        self.mark = None;
+        if let Some(mark) = self.mark.take() {
+            self.limits.keep_since(&mark.limits);
+        }
         self.close_bins();
         self.first_bin = self.bins.len();
     }

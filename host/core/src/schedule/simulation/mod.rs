@@ -9,8 +9,8 @@
 //!
 //! Pods of nodes that must go, whatever it costs, are another question of the same reading: [`reschedule()`].
 //!
-//! Invariants: a node that pods leave takes nobody; pods of a simulation go to initialised nodes or new ones only; what a pool's
-//! limits leave is reckoned with the leaving nodes still there, since replacements come before they go.
+//! Invariants: a node that pods leave takes nobody; pods of a simulation go to initialised nodes or new ones only; a node that leaves
+//! frees its share of its pool's limits, as with Karpenter, although its replacement comes before it goes.
 
 mod bind_orders;
 mod cost_cap;

@@ -57,7 +57,7 @@ fn places(
         pods: reading.displaced(&removal).collect(),
         refused: Vec::new(),
     };
-    let prepared = Prepared::new(compile_batch(reading, removal, batch, earlier));
+    let prepared = Prepared::new(compile_batch(reading, removal, &[], batch, earlier));
     finish_placing(&prepared, quoted, |pod| leaves(reading, leaving, pod))
 }
 

@@ -89,7 +89,9 @@ impl<'s> Simulator<'s> {
             pods.extend(own.filter(|pod| reading.may_move(*pod)));
         }
         // All stand where they are until a choice takes some away.
-        let compiled = compile_batch(reading, as_it_is, Eligible { pods, refused }, earlier);
+        let candidates: Vec<usize> = (0..may_go.len()).filter(|row| may_go[*row]).collect();
+        let batch = Eligible { pods, refused };
+        let compiled = compile_batch(reading, as_it_is, &candidates, batch, earlier);
         let mut movable = vec![Vec::new(); snapshot.nodes.len()];
         let mut waits = Vec::new();
         for (at, pod) in compiled.pods.iter().enumerate() {
