@@ -13,8 +13,11 @@ use k8s_openapi::ByteString;
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use k8s_openapi::api::events::v1::Event;
 use kube::Client;
-use kube::api::{Api, DeleteParams, DynamicObject, ListParams, ObjectMeta, PostParams};
+use kube::api::{
+    Api, DeleteParams, DynamicObject, ListParams, ObjectMeta, Patch, PatchParams, PostParams,
+};
 use kube::core::{ApiResource, GroupVersionKind};
+use plimsoll_api::Kind;
 use plimsoll_benches::argument;
 use plimsoll_benches::live::{Contender, Heard, PATIENCE, Programs, lab, make_pool};
 use plimsoll_guests::HOSTILE;
@@ -52,10 +55,10 @@ async fn run(changes: usize, programs: &Programs) -> Result<()> {
     let client = lab.client();
     // The smallest nodes hold one of the pods each, and none goes.
     make_pool(&client, ("In", "2")).await?;
-    let never = json!({"consolidateAfter": "Never"});
-    let pool = json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "general"},
-        "spec": {"disruption": never}});
-    apply(&client, &pool).await?;
+    let never = json!({"spec": {"disruption": {"consolidateAfter": "Never"}}});
+    let pools: Api<DynamicObject> = plimsoll_kube::api(&client, Kind::NodePool);
+    let (params, never) = (PatchParams::default(), Patch::Merge(never));
+    pools.patch("general", &params, &never).await?;
     put_module(&client).await?;
     let heard = Heard::of(&client);
     Contender::Plimsoll.start(&mut lab, programs).await?;
@@ -63,6 +66,7 @@ async fn run(changes: usize, programs: &Programs) -> Result<()> {
     let mut took = Vec::new();
     for number in 0..changes {
         apply(&client, &policy(&json!({}))).await?;
+        until_judged(&client).await?;
         let pod = format!("waits-{number}");
         make_pod(&client, &pod).await?;
         until_refused(&client, &pod).await?;
@@ -99,10 +103,8 @@ fn policy(more: &Value) -> Value {
 async fn make(client: &Client, change: Change) -> Result<()> {
     match change {
         Change::Deleted => {
-            let kind = GroupVersionKind::gvk("plimsoll.dev", "v1alpha1", "Policy");
-            let resource = ApiResource::from_gvk_with_plural(&kind, "policies");
-            let policies: Api<DynamicObject> = Api::all_with(client.clone(), &resource);
-            policies.delete(POLICY, &DeleteParams::default()).await?;
+            let now = DeleteParams::default();
+            policies(client).delete(POLICY, &now).await?;
         }
         Change::Mended => {
             let honest = json!({"settings": {"behaviour": "honest"}});
@@ -111,6 +113,27 @@ async fn make(client: &Client, change: Change) -> Result<()> {
         Change::SwitchedOff => apply(client, &policy(&json!({"mode": "Off"}))).await?,
     }
     Ok(())
+}
+
+fn policies(client: &Client) -> Api<DynamicObject> {
+    let kind = GroupVersionKind::gvk("plimsoll.dev", "v1alpha1", "Policy");
+    let resource = ApiResource::from_gvk_with_plural(&kind, "policies");
+    Api::all_with(client.clone(), &resource)
+}
+
+/// Waits until the program has said of the policy, as it is now, whether it is ready.
+async fn until_judged(client: &Client) -> Result<()> {
+    let policies = policies(client);
+    let judged = until("the policy to be judged", PATIENCE, async || {
+        let policy = policies.get(POLICY).await?;
+        let generation = policy.metadata.generation;
+        let conditions = policy.data["status"]["conditions"].as_array();
+        let mut conditions = conditions.into_iter().flatten();
+        let is_judged = conditions
+            .any(|it| it["type"] == "Ready" && it["observedGeneration"].as_i64() == generation);
+        Ok(is_judged.then_some(()))
+    });
+    Ok(judged.await?)
 }
 
 async fn put_module(client: &Client) -> Result<()> {
@@ -138,14 +161,17 @@ async fn make_pod(client: &Client, name: &str) -> Result<()> {
 /// Waits until the program says of a pod that the policy failed.
 async fn until_refused(client: &Client, pod: &str) -> Result<()> {
     let events: Api<Event> = Api::namespaced(client.clone(), "default");
-    let of_pod = format!("regarding.name={pod},reason=FailedScheduling");
-    let of_pod = ListParams::default().fields(&of_pod);
+    let failed = format!("policy {POLICY} failed");
     let names_it = |event: &Event| {
+        let about = event
+            .regarding
+            .as_ref()
+            .and_then(|about| about.name.as_deref());
         let note = event.note.as_deref().unwrap_or_default();
-        note.contains(&format!("policy {POLICY} failed"))
+        about == Some(pod) && note.contains(&failed)
     };
     let refused = until("the pod to be refused", PATIENCE, async || {
-        let events = events.list(&of_pod).await?.items;
+        let events = events.list(&ListParams::default()).await?.items;
         Ok(events.iter().any(names_it).then_some(()))
     });
     Ok(refused.await?)

@@ -111,6 +111,7 @@ fn ours(kubeconfig: &Path, metrics: u16, probes: u16) -> Vec<String> {
         "run".to_owned(),
         "--provider=kwok".to_owned(),
         "--disable-leader-election".to_owned(),
+        "--leader-election-namespace=kube-system".to_owned(),
         "--bind-address=127.0.0.1".to_owned(),
         "--log-level=debug".to_owned(),
         format!("--kubeconfig={}", kubeconfig.display()),
