@@ -7,7 +7,7 @@ SHELL := bash
 .ONESHELL:
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo picture test check bench bench-trace bench-lasting bench-peers bench-live bench-rest bench-aws bench-interruption bench-buckets conformance explained fuzz judge lab lab-aws javascript fmt guests generated attach-limits columns definitions class-hashes record toolchain components
+.PHONY: help demo picture test check bench bench-trace bench-lasting bench-guards bench-peers bench-live bench-rest bench-aws bench-interruption bench-buckets conformance explained fuzz judge lab lab-aws javascript fmt guests generated attach-limits columns definitions class-hashes record toolchain components
 
 CARGO ?= cargo
 # From nothing a build is quicker when it keeps nothing for the next one.
@@ -116,6 +116,10 @@ bench-trace: toolchain ## the whole published trace under three policies, with t
 bench-lasting: toolchain ## the bill of days and months, ours beside Karpenter's rules: clusters of seven families, five of each, and the published trace from fifteen days on; FAMILIES names some, SEEDS is how many of each; PLIMSOLL_DATA names the folder of the trace
 	$(CARGO) build --locked -p plimsoll --no-default-features
 	python3 tests/lasting/lasting.py "$(built)/plimsoll" $(if $(FAMILIES),--families $(FAMILIES)) $(if $(SEEDS),--seeds $(SEEDS))
+
+bench-guards: toolchain ## the price of each guard over days, and the losses that it keeps small; FAMILIES names some, SEEDS is how many of each
+	$(CARGO) build --locked -p plimsoll --no-default-features
+	python3 tests/lasting/guards.py "$(built)/plimsoll" $(if $(FAMILIES),--families $(FAMILIES)) $(if $(SEEDS),--seeds $(SEEDS))
 
 lab: toolchain ## a real control plane with fake nodes, on loopback, served by plimsoll, until standard input closes
 	$(CARGO) build --locked --bin plimsoll --bin plimsoll-lab

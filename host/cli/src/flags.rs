@@ -167,6 +167,11 @@ pub(crate) struct Simulate {
     /// Policies of a further column, joined by +; hooks that are not named keep the policy of the first column. Or compatible, or fixed:TYPE.
     #[arg(long, value_name = "SPEC[+SPEC]")]
     pub(crate) compare: Vec<String>,
+    /// A further column: the policy of the first with a rule changed, to see what the rule costs: guards=off or one guard (replicas-per-node=off),
+    /// budgets=100%, consolidateAfter=0s, consolidationPolicy=WhenEmptyOrUnderutilized, pdbs=off, do-not-disrupt=off, least-saving=off, lost-work=off.
+    /// Several joined by + change together; repeat the flag for further columns.
+    #[arg(long, value_name = "RULE=VALUE[+RULE=VALUE]")]
+    pub(crate) what_if: Vec<String>,
     #[command(flatten)]
     pub(crate) deciding: Deciding,
     /// Seed of the simulation's random numbers.

@@ -9,6 +9,7 @@ use plimsoll_core::units::PricePerHour;
 use serde::{Deserialize, Serialize};
 
 use crate::ladder::StepCost;
+use crate::loss::Losses;
 use crate::series::Series;
 use crate::usage::UsageCard;
 
@@ -30,6 +31,9 @@ pub struct ScoreCard {
     /// The cost from the bound on, step by step; empty where it was not computed.
     #[serde(default)]
     pub ladder: Vec<StepCost>,
+    /// Shares of the work that one loss would have taken.
+    #[serde(default)]
+    pub losses: Losses,
     /// Hours of nodes by type and capacity type, in thousandths of an hour.
     pub node_hours: Vec<NodeHours>,
     /// Nodes on average, in thousandths.

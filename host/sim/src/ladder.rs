@@ -13,6 +13,7 @@ use plimsoll_core::snapshot::{Guard, Snapshot};
 use plimsoll_core::time::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::loss::LossSums;
 use crate::money::per_hour;
 use crate::planner::{Appraisal, Planner};
 use crate::run::Run;
@@ -94,6 +95,7 @@ pub(crate) struct Samples {
     count: i64,
     /// Nano-dollars per hour times the milliseconds that a sample stands for, summed over samples; none of the bound.
     sums: BTreeMap<LadderStep, i128>,
+    pub(crate) losses: LossSums,
 }
 
 /// Costs that are counted over a whole run, in nano-dollars.
@@ -121,6 +123,7 @@ impl Samples {
             next: from + Span::from_millis(every.millis() / 2),
             count: 0,
             sums: BTreeMap::new(),
+            losses: LossSums::default(),
         }
     }
 
@@ -235,7 +238,10 @@ impl<P: Planner> Run<P> {
         let appraisal = self.planner.appraise(&snapshot, &rows);
         let paid = self.world.meter.money().busy_rate();
         match (&mut self.samples, appraisal) {
-            (Some(samples), Some(appraisal)) => samples.note(&snapshot, &used, paid, &appraisal),
+            (Some(samples), Some(appraisal)) => {
+                samples.note(&snapshot, &used, paid, &appraisal);
+                samples.losses.sample(&snapshot);
+            }
             (samples, _) => *samples = None,
         }
     }

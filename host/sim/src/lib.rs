@@ -19,6 +19,7 @@ mod floor;
 mod history;
 mod input;
 mod ladder;
+mod loss;
 mod meter;
 mod money;
 mod node;
@@ -46,6 +47,7 @@ pub use input::{
     TimedChange, Usage, Which,
 };
 pub use ladder::{LadderStep, StepCost};
+pub use loss::{Loss, Losses};
 pub use planner::{Appraisal, Considered, Planned, Planner};
 pub use process::{Fate, FirstList, Paused};
 pub use random::Random;

@@ -368,6 +368,7 @@ impl Meter {
             idle: self.money.cost_of(Use::Idle),
             bound: floors.map_or(0, integral),
         };
+        let losses = samples.as_ref().map(|samples| samples.losses.finish());
         let ladder = samples.filter(|_| floors.is_some());
         ScoreCard {
             start: self.start,
@@ -377,6 +378,7 @@ impl Meter {
             cost_idle: counted.idle,
             bound: floors.map(integral),
             ladder: ladder.map_or_else(Vec::new, |samples| samples.finish(counted)),
+            losses: losses.unwrap_or_default(),
             node_hours: self.money.node_hours(),
             nodes_mean: i64::try_from(self.money.millis() * 1000 / millis.max(1)).unwrap_or(0),
             waiting: Waiting::of(self.waits),

@@ -75,7 +75,11 @@ fn plan(generation: &Generation, seconds: i64, pods: u32) -> Decision {
 
 /// Faults of a decision: the class of each fault, and the last of the plan's notes.
 fn told(decision: &Decision) -> (Vec<Outcome>, String) {
-    let outcomes = decision.faults.iter().map(|(_, fault)| fault.outcome).collect();
+    let outcomes = decision
+        .faults
+        .iter()
+        .map(|(_, fault)| fault.outcome)
+        .collect();
     let note = decision.plan.notes.last().map(|note| note.text.clone());
     (outcomes, note.unwrap_or_default())
 }

@@ -5,15 +5,20 @@ use std::sync::Arc;
 use plimsoll_core::catalogue::CapacityType;
 use plimsoll_core::disrupt::keep_reason::KeepReason;
 use plimsoll_core::disrupt::outlook::outlook;
-use plimsoll_core::model::{DoNotDisrupt, OwnerKind, PackingMode};
+use plimsoll_core::ids::ObjectName;
+use plimsoll_core::labels::Labels;
+use plimsoll_core::model::{
+    Budget, BudgetNodes, BudgetReasons, ConsolidationPolicy, DisruptionLimit, DisruptionReason,
+    DoNotDisrupt, LabelSelector, OwnerKind, PackingMode, PodDisruptionBudget, PoolDisruption,
+};
 use plimsoll_core::schedule::{self, Session};
-use plimsoll_core::snapshot::{Guard, Snapshot};
+use plimsoll_core::snapshot::{ChurnGuards, Guard, Snapshot};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_scenarios::stage;
 use plimsoll_sim::{
-    Appraisal, Change, LadderStep, Planned, Planner, Recording, Run, ScoreCard, TimedChange,
+    Appraisal, Change, LadderStep, Losses, Planned, Planner, Recording, Run, ScoreCard, TimedChange,
 };
 
 const START: Timestamp = Timestamp::from_millis(0);
@@ -95,13 +100,16 @@ fn is_about(cost: i64, wanted: i64) -> bool {
 }
 
 /// Ten hours of half a node, and an hour of the other half of a large one.
-fn two_tasks(stays: DoNotDisrupt) -> ScoreCard {
+fn both_tasks(stays: DoNotDisrupt) -> Vec<TimedChange> {
     let hours = |hours: i64| Span::from_secs(hours * 3600);
-    let tasks = vec![
+    vec![
         task("long", 1000, stays, hours(10)),
         task("short", 3000, DoNotDisrupt::No, hours(1)),
-    ];
-    play(world(false, tasks))
+    ]
+}
+
+fn two_tasks(stays: DoNotDisrupt) -> ScoreCard {
+    play(world(false, both_tasks(stays)))
 }
 
 #[test]
@@ -137,6 +145,88 @@ fn a_node_that_is_too_large_is_charged_to_what_keeps_it() {
         "{whole}"
     );
     assert_eq!(cost_of(&two_tasks(DoNotDisrupt::No), kept), 0);
+}
+
+/// A rule that alone keeps a node.
+type Rule = (KeepReason, fn(&mut Recording));
+
+fn disruption(recording: &mut Recording, change: impl Fn(&mut PoolDisruption)) {
+    for pool in &mut recording.objects.pools {
+        change(&mut Arc::make_mut(pool).disruption);
+    }
+}
+
+fn churn(recording: &mut Recording, change: impl Fn(&mut ChurnGuards)) {
+    change(&mut Arc::make_mut(&mut recording.settings).churn);
+}
+
+/// Nothing but the rule is in the way of the move that [`two_tasks`] makes after an hour.
+const RULES: &[Rule] = &[
+    (KeepReason::PodDisruptionBudget, |recording| {
+        let budget = PodDisruptionBudget {
+            name: ObjectName::new("default", "none"),
+            selector: LabelSelector::match_labels(&Labels::new()),
+            limit: DisruptionLimit::MaxUnavailable(0),
+            always_allow_unhealthy: false,
+            disruptions_allowed: 0,
+            is_met: false,
+        };
+        recording.objects.disruption_budgets.push(Arc::new(budget));
+    }),
+    (KeepReason::ConsolidationPolicy, |recording| {
+        disruption(recording, |own| own.policy = ConsolidationPolicy::WhenEmpty);
+    }),
+    (KeepReason::ConsolidateAfter, |recording| {
+        disruption(recording, |own| {
+            own.consolidate_after = Some(Span::from_secs(20 * 3600));
+        });
+    }),
+    (KeepReason::JobPods, |recording| {
+        churn(recording, |own| own.spare_jobs = true);
+        for timed in &mut recording.changes {
+            if let Change::Arrive(pod, _) = &mut timed.change
+                && let Some(owner) = &mut Arc::make_mut(pod).owner
+            {
+                owner.kind = OwnerKind::Job;
+            }
+        }
+    }),
+    (KeepReason::LeastAge, |recording| {
+        churn(recording, |own| own.node_age = Span::from_secs(20 * 3600));
+    }),
+    (KeepReason::Budgets, |recording| {
+        disruption(recording, |own| {
+            own.budgets = vec![Budget {
+                reasons: BudgetReasons::only(DisruptionReason::Underutilized),
+                ..Budget::always(BudgetNodes::Count(0))
+            }];
+        });
+    }),
+    (KeepReason::LeastSaving, |recording| {
+        churn(recording, |own| own.saving_percent = 50);
+    }),
+];
+
+#[test]
+fn a_rule_that_alone_keeps_a_node_is_charged_with_all_that_it_costs() {
+    for (reason, change) in RULES {
+        let mut recording = world(false, both_tasks(DoNotDisrupt::No));
+        change(&mut recording);
+        let card = play(recording);
+        let kept = cost_of(&card, LadderStep::Kept(*reason));
+        assert!(
+            is_about(kept, 9 * 5 * CENT),
+            "{reason:?}: {:?}",
+            card.ladder
+        );
+        for other in KeepReason::ALL {
+            let cost = cost_of(&card, LadderStep::Kept(other));
+            assert!(
+                other == *reason || cost.abs() < 2 * CENT,
+                "{reason:?}, {other:?}: {cost}"
+            );
+        }
+    }
 }
 
 #[test]
@@ -198,6 +288,7 @@ fn a_run_that_is_looked_at_goes_as_one_that_is_not() {
     assert!(alone.ladder.is_empty());
     let without = |card: ScoreCard| ScoreCard {
         ladder: Vec::new(),
+        losses: Losses::default(),
         bound: None,
         series: plimsoll_sim::Series::default(),
         ..card

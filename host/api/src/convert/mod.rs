@@ -30,6 +30,7 @@ pub(crate) mod workload;
 pub use condition::{class_status, condition, condition_value};
 pub use daemon::with_live_pods;
 pub use node::node;
+pub use pool::budget_nodes;
 pub use selector::selector;
 
 use crate::error::{FieldError, Within};

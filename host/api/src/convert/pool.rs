@@ -319,7 +319,8 @@ fn budget(written: &kinds::BudgetEntry) -> Result<Budget, FieldError> {
     })
 }
 
-fn budget_nodes(text: &str) -> Result<BudgetNodes, FieldError> {
+/// Reads `nodes` of a budget: a count such as `5`, or a share from `0%` to `100%`.
+pub fn budget_nodes(text: &str) -> Result<BudgetNodes, FieldError> {
     let parsed = match text.strip_suffix('%') {
         Some(percent) => percent
             .parse()

@@ -7,6 +7,7 @@
 pub(crate) mod answer;
 pub(crate) mod explanation;
 pub(crate) mod instance_type;
+mod losses;
 pub(crate) mod node;
 pub(crate) mod node_claim;
 pub(crate) mod node_pool;

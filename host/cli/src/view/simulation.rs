@@ -10,6 +10,7 @@ use plimsoll_snapshot::section::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::losses::LossShares;
 use super::usage::Usage;
 use super::{Document, Dollars, Instant, Name, Percent, duration, instant, percent, thousandths};
 
@@ -51,6 +52,8 @@ pub(crate) struct Run {
     plan_fidelity: PlanFidelity,
     /// Disruption commands carried out and refused, with their savings.
     disruption: Disruption,
+    /// Shares of the pods that one loss would have taken, at samples of the run.
+    losses: LossShares,
     /// Pods that stayed unschedulable: the first hundred, by namespace and name.
     unschedulable_pods: Vec<Unschedulable>,
     /// Node-hours by instance type and capacity type.
@@ -316,6 +319,7 @@ impl Run {
                 evicted_pods: Bindings::of(card.evicted_pods),
             },
             disruption: Disruption::of(card),
+            losses: LossShares::of(card.losses),
             unschedulable_pods: card.unplaced.iter().map(Unschedulable::of).collect(),
             node_hours: card.node_hours.iter().map(TypeHours::of).collect(),
             policy_faults: Faults {

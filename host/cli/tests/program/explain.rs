@@ -64,7 +64,8 @@ fn too_little_of_a_resource_is_counted_and_the_most_there_is_named() {
 #[test]
 fn pools_that_exclude_a_pod_come_last_and_are_counted() {
     let team = |name: &str| {
-        let taint = format!("requirements: [], taints: [{{key: team, value: {name}, effect: NoSchedule}}]");
+        let taint =
+            format!("requirements: [], taints: [{{key: team, value: {name}, effect: NoSchedule}}]");
         pool(name, &taint, "")
     };
     let teams: String = ["a", "b", "c", "d", "e", "f"].map(team).concat();

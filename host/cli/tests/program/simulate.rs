@@ -139,3 +139,53 @@ fn a_static_pool_is_told_in_a_plan_and_kept_at_its_number_in_a_simulation() {
     let words = "NodePool base is not reconciled: setting staticCapacity is off";
     assert!(warned.contains(words), "{warned}");
 }
+
+/// Half of a large node is empty after an hour, and the NodePool's budget keeps it.
+#[test]
+fn a_rule_is_changed_for_a_column_of_its_own() {
+    let folder = Folder::new();
+    let changes = "changes:\n\
+        - {at: +1m, deploy: {namespace: shop, name: web, replicas: 12, template: {metadata: {labels: {app: web}}, \
+          spec: {containers: [{name: main, resources: {requests: {cpu: 900m, memory: 1Gi}}}]}}}}\n\
+        - {at: +1h, scale: {namespace: shop, name: web, amount: 5}}\n\
+        - {at: +9h, scale: {namespace: shop, name: web, amount: 4}}\n";
+    let input = snapshot("").replacen("---\n", &format!("{changes}---\n"), 1);
+    let input = folder.file("recording.yaml", input);
+    let what_ifs = [
+        "--what-if",
+        "budgets=0",
+        "--what-if",
+        "budgets=100%+guards=off",
+    ];
+    let arguments = [&["simulate", &input, "-o", "json"][..], &what_ifs].concat();
+    let ran = plimsoll(&arguments).ok();
+    let result: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+    let columns = result["runs"].as_array().expect("a list").iter();
+    let columns: Vec<(&str, u64)> = columns
+        .map(|run| {
+            let evicted = run["pods"]["evicted"].as_u64().expect("a number");
+            (run["policy"].as_str().expect("a name"), evicted)
+        })
+        .collect();
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    let expected = [
+        "list-price",
+        "list-price, budgets=0",
+        "list-price, budgets=100%+guards=off",
+    ];
+    assert_eq!(names, expected);
+    let [_, (_, under_none), (_, under_all)] = columns[..] else {
+        unreachable!("three columns: {columns:?}");
+    };
+    assert!(under_none == 0 && under_all > 0, "{columns:?}");
+    let refused = plimsoll(&["simulate", &input, "--what-if", "budget=3"]);
+    let said = "--what-if budget is no rule; expected one of guards, ";
+    assert!(
+        refused.code == 1 && refused.error().starts_with(said),
+        "{refused:?}"
+    );
+    assert!(
+        refused.error().ends_with("did you mean budgets?"),
+        "{refused:?}"
+    );
+}

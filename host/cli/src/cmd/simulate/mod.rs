@@ -1,6 +1,7 @@
 //! `plimsoll simulate`: the same world under several policies, side by side.
 
 mod table;
+mod what_if;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,6 +26,14 @@ use crate::strategy::Strategy;
 use crate::view;
 use crate::view::simulation::Simulation;
 
+use self::what_if::WhatIf;
+
+/// A column: a strategy, and the rules that are others for it.
+struct Contestant {
+    strategy: Strategy,
+    what_if: Option<WhatIf>,
+}
+
 /// One strategy's run.
 struct Played {
     policy: String,
@@ -47,14 +56,9 @@ pub(crate) fn run(flags: &flags::Simulate) -> Result<()> {
         eprintln!("warning: {}: {words}", load::name(&flags.input));
     }
     let engine = engine()?;
-    let mut base = Strategy::parse(&flags.policy, &engine)?;
-    let draft = draft(flags, &input.digest, &mut base, &engine)?;
-    let compared = flags.compare.iter();
-    let compared = compared.map(|text| Strategy::compared(text, &base, &engine));
-    let compared = compared.collect::<Result<Vec<Strategy>>>()?;
-    let contestants: Vec<Strategy> = std::iter::once(base).chain(compared).collect();
+    let (draft, contestants) = contestants(flags, &input.digest, &engine)?;
     for contestant in &contestants {
-        contestant.check(&input.recording.catalogues)?;
+        contestant.strategy.check(&input.recording.catalogues)?;
     }
     let played = play_all(&input.recording, &contestants, flags)?;
     if flags.timings {
@@ -95,6 +99,32 @@ pub(crate) fn run(flags: &flags::Simulate) -> Result<()> {
     Ok(())
 }
 
+/// The columns in their order, and the records of the first where some are wanted.
+fn contestants(
+    flags: &flags::Simulate,
+    input_sha256: &str,
+    engine: &Engine,
+) -> Result<(Option<Draft>, Vec<Contestant>)> {
+    let base = Strategy::parse(&flags.policy, engine)?;
+    let column = |strategy| Contestant {
+        strategy,
+        what_if: None,
+    };
+    let compared = flags.compare.iter();
+    let compared = compared.map(|text| Ok(column(Strategy::compared(text, &base, engine)?)));
+    let what_ifs = flags.what_if.iter().map(|text| {
+        Ok(Contestant {
+            strategy: base.clone(),
+            what_if: Some(WhatIf::parse(text)?),
+        })
+    });
+    let others: Vec<Contestant> = compared.chain(what_ifs).collect::<Result<_>>()?;
+    let mut first = base;
+    let draft = draft(flags, input_sha256, &mut first, engine)?;
+    let contestants = std::iter::once(column(first)).chain(others);
+    Ok((draft, contestants.collect()))
+}
+
 /// Begins the records of the policies behind `--policy`, where some are wanted.
 fn draft(
     flags: &flags::Simulate,
@@ -118,7 +148,7 @@ fn draft(
 /// Plays the contestants, several at a time; results come in the order asked for.
 fn play_all(
     recording: &Recording,
-    contestants: &[Strategy],
+    contestants: &[Contestant],
     flags: &flags::Simulate,
 ) -> Result<Vec<(Played, Duration)>> {
     let bar = progress(recording, contestants)?;
@@ -163,19 +193,26 @@ fn progress(recording: &Recording, contestants: &[Strategy]) -> Result<ProgressB
     Ok(bar)
 }
 
-fn play(recording: &Recording, contestant: &Strategy, seed: u64) -> Result<(Played, Duration)> {
+fn play(recording: &Recording, contestant: &Contestant, seed: u64) -> Result<(Played, Duration)> {
     let began = Instant::now();
     let behaviour = Behaviour {
         seed,
         ..Behaviour::default()
     };
     let mut recording = recording.clone();
-    contestant.set(&mut recording.settings);
-    let player = contestant.player();
+    if let Some(what_if) = &contestant.what_if {
+        what_if.apply(&mut recording);
+    }
+    let strategy = &contestant.strategy;
+    strategy.set(&mut recording.settings);
+    let player = strategy.player();
     let halted = player.halted();
     let card = Run::new(recording, behaviour, player).finish();
     halted.check()?;
-    let policy = contestant.name();
+    let policy = match &contestant.what_if {
+        Some(what_if) => format!("{}, {what_if}", strategy.name()),
+        None => strategy.name(),
+    };
     Ok((Played { policy, card }, began.elapsed()))
 }
 

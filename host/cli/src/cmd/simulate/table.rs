@@ -1,7 +1,7 @@
 //! Score cards side by side, for people: a row for each figure, a column for each strategy.
 
 use plimsoll_core::model::DisruptionReason;
-use plimsoll_sim::{Fidelity, LadderStep, ScoreCard, UsageCard, thousandths};
+use plimsoll_sim::{Fidelity, LadderStep, Loss, ScoreCard, UsageCard, thousandths};
 
 use crate::output::{change, dollars, percent, ratio, table, thousands};
 
@@ -49,6 +49,16 @@ const ROWS: &[Row<ScoreCard>] = &[
     ("evictions", |card| count(card.evictions)),
     ("  disrupted pod-minutes", |card| {
         format!("{:.1}", card.disrupted.millis() as f64 / 60_000.0)
+    }),
+    ("pods lost with a zone / spot pool, mean", |card| {
+        let mean = |loss: Option<Loss>| known(loss.map(|loss| loss.mean));
+        let losses = card.losses;
+        format!("{} / {}", mean(losses.zone), mean(losses.spot))
+    }),
+    ("replicas lost with a node, mean / most", |card| {
+        let node = card.losses.node;
+        let mean = known(node.map(|loss| loss.mean));
+        format!("{mean} / {}", known(node.map(|loss| loss.most)))
     }),
     ("disruption refused by policy / guard", |card| {
         let refused = card.refused;
@@ -162,13 +172,18 @@ fn fidelity(of: Fidelity) -> String {
     }
 }
 
+/// A share in percent; a dash where there is none.
+fn known(thousandths: Option<i64>) -> String {
+    thousandths.map_or_else(|| "-".to_owned(), percent)
+}
+
 fn count(number: u32) -> String {
     thousands(u64::from(number))
 }
 
 /// Share of a part in a whole, in percent; a dash where the whole is nothing.
 fn share(part: impl Into<i128>, whole: impl Into<i128>) -> String {
-    thousandths(part, whole).map_or_else(|| "-".to_owned(), percent)
+    known(thousandths(part, whole))
 }
 
 #[cfg(test)]
