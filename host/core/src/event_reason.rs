@@ -3,7 +3,6 @@
 //! Names and types are Karpenter's where it has the event.
 
 use std::fmt;
-use std::ops::Deref;
 
 use serde::{Deserialize, Serialize};
 
@@ -244,14 +243,6 @@ impl EventReason {
     /// `true` if something is not as it was asked for, or is taken away.
     pub fn is_warning(self) -> bool {
         self.event_type() == EventType::Warning
-    }
-}
-
-impl Deref for EventReason {
-    type Target = str;
-
-    fn deref(&self) -> &str {
-        self.as_str()
     }
 }
 

@@ -59,7 +59,7 @@ impl Driven {
     pub(crate) fn reports(&mut self, reason: &str) -> Vec<Event> {
         let actions = std::mem::take(&mut self.actions).into_iter();
         let reports = actions.filter_map(|action| match action {
-            Action::Report(event) if *event.reason == *reason => Some(event),
+            Action::Report(event) if event.reason.as_str() == reason => Some(event),
             _ => None,
         });
         reports.collect()

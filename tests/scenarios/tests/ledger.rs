@@ -151,7 +151,7 @@ fn a_move_is_told_once_as_predicted_and_once_as_the_hour_after_it_was() {
         (own[1], "SavingRealised", first.ended + WATCHED),
     ] {
         assert_eq!(event.object, ObjectKey::Pool("general".into()));
-        assert_eq!((&*event.reason, event.at), (reason, at));
+        assert_eq!((event.reason.as_str(), event.at), (reason, at));
         assert!(event.message.contains(&first.id.to_string()), "{event:?}");
         assert!(event.message.contains("$0.1000/h"), "{event:?}");
         assert!(event.message.contains(first.gone[0].as_str()), "{event:?}");

@@ -154,6 +154,24 @@ fn group_begins_no_other_where_its_pods_may_not_join_the_first() {
     assert_eq!(outcome.unplaced(), 1);
 }
 
+/// Whichever of them the scheduler binds first, the other must have its place: the small pod may be in one zone alone, and the large one,
+/// which would be planned first, may begin where it likes only while the small one is nowhere.
+#[test]
+fn pod_that_may_begin_alone_is_planned_after_the_others_that_it_selects() {
+    let member = |name: &str, cpu: i64| pod(name).cpu(cpu).only_labels(&[("app", "web")]);
+    let outcome = check(
+        market()
+            .pod(
+                member("begins", 3000)
+                    .affinity(ZONE)
+                    .selecting(&[("app", "web")]),
+            )
+            .pod(member("other", 100).select(ZONE, ZONE_3)),
+    );
+    assert_eq!(outcome.unplaced(), 0);
+    assert_eq!(outcome.domains(ZONE, "web")[ZONE_3], 2);
+}
+
 #[test]
 fn preferred_affinity_gives_way_when_there_is_no_target() {
     let pods = pod("web")

@@ -119,6 +119,38 @@ fn followed<'a>(
     })
 }
 
+/// The pods in their order, those of [`joining_others`] last.
+pub(crate) fn others_first(compiled: &Compiled<'_>, order: Vec<usize>) -> Vec<usize> {
+    let joining = joining_others(compiled);
+    let is_other = |pod: &usize| !joining.contains(compiled.pods[*pod].group);
+    let (mut result, last): (Vec<usize>, Vec<usize>) = order.into_iter().partition(is_other);
+    result.extend(last);
+    result
+}
+
+/// Groups with an affinity that selects them and pods of other groups. While no such pod is anywhere, one of these may begin a domain of
+/// its own (`satisfyPodAffinity`); the kube-scheduler may bind the others first, and then it may not. Placed after them it is where it may
+/// be whoever comes first.
+fn joining_others(compiled: &Compiled<'_>) -> Bits {
+    let mut owners: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for (number, group) in compiled.groups.iter().enumerate() {
+        let owned = group.last_levels().iter().flat_map(|level| &level.owned);
+        for owned in owned.filter(|owned| group.selected.binary_search(owned).is_ok()) {
+            if compiled.model.groups[*owned].identity.rule == TopologyRule::Affinity {
+                owners.entry(*owned).or_default().insert(number);
+            }
+        }
+    }
+    let mut result = Bits::none(compiled.groups.len());
+    for (number, group) in compiled.groups.iter().enumerate() {
+        let owners = group.selected.iter().filter_map(|it| owners.get(it));
+        for owner in owners.filter(|owners| !owners.contains(&number)).flatten() {
+            result.insert(*owner);
+        }
+    }
+    result
+}
+
 impl DependentsPlaces {
     fn narrow(&mut self, other: &Self) {
         self.rows.keep(&other.rows);

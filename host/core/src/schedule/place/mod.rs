@@ -26,7 +26,7 @@ use super::batch::sets::{SetId, Sets};
 use super::topology::{Allowed, Among, Counts, TopologyModel};
 use crate::bits::Bits;
 use crate::model::HostPort;
-use dependents::{Dependents, NO_DEPENDENTS};
+use dependents::{Dependents, NO_DEPENDENTS, others_first};
 use free_addresses::FreeAddresses;
 use strategy::{PackingStrategy, QuotaKey};
 
@@ -224,8 +224,8 @@ impl<'c, 's> Placer<'c, 's> {
     }
 
     fn run_all(&mut self, order: Vec<usize>) {
-        let mut queue: VecDeque<(usize, Option<usize>)> =
-            order.into_iter().map(|pod| (pod, None)).collect();
+        let order = others_first(self.compiled, order).into_iter();
+        let mut queue: VecDeque<(usize, Option<usize>)> = order.map(|pod| (pod, None)).collect();
         // By group: how many steps there were when a pod of it failed; no count has changed since.
         let mut hopeless: Vec<Option<usize>> = vec![None; self.compiled.groups.len()];
         while let Some((pod, remembered)) = queue.pop_front() {
