@@ -8,13 +8,13 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use plimsoll_core::ids::TypeName;
 use plimsoll_core::time::Span;
-use plimsoll_sim::ScoreCard;
+use plimsoll_sim::{FreshPrice, ScoreCard};
 
 use crate::Contestant;
 use crate::chart::axis::Axis;
 use crate::chart::ink::{Ink, KINDS};
 use crate::chart::{Chart, HALF, Mark, WHOLE};
-use crate::course::{Point, points};
+use crate::course::{Point, points, seconds};
 
 /// Points of a line; more could not be told apart.
 const LINE_POINTS: usize = 360;
@@ -32,7 +32,7 @@ pub(crate) fn cost(contestants: &[Contestant]) -> Markup {
             figcaption { "Cost in dollars per hour, by time since the start" }
             ul.legend {
                 (names(contestants))
-                @if bounded(contestants).is_some() { li { (Ink::Bound.sample()) "LP bound at list prices" } }
+                @for (ink, name) in yardsticks(contestants) { li { (ink.sample()) (name) } }
             }
             (cost_chart(contestants).draw())
         }
@@ -42,6 +42,12 @@ pub(crate) fn cost(contestants: &[Contestant]) -> Markup {
 /// The drawing of those costs.
 pub(crate) fn cost_chart(contestants: &[Contestant]) -> Chart {
     let mut marks = lines(contestants, NANOS, |card| &card.series.means.cost);
+    if let Some(card) = planned_afresh(contestants) {
+        let at = |fresh: &FreshPrice| seconds(fresh.at.since(card.start));
+        let points = card.fresh.iter();
+        let points = points.map(|fresh| (at(fresh), fresh.price as f64 / NANOS));
+        marks.push(Mark::Line(Ink::Fresh, points.collect()));
+    }
     if let Some(card) = bounded(contestants) {
         let course = course(card, &card.series.means.bound, NANOS);
         marks.push(Mark::Line(Ink::Bound, course));
@@ -55,8 +61,21 @@ pub(crate) fn cost_chart(contestants: &[Contestant]) -> Chart {
     }
 }
 
+/// Lines beside those of the contestants, with their names.
+pub(crate) fn yardsticks(contestants: &[Contestant]) -> impl Iterator<Item = (Ink, &'static str)> {
+    let fresh = planned_afresh(contestants).map(|_| (Ink::Fresh, "fresh plan of the same pods"));
+    let bound = bounded(contestants).map(|_| (Ink::Bound, "LP bound at list prices"));
+    fresh.into_iter().chain(bound)
+}
+
+/// The card whose fresh plans are drawn: the first, where there are any.
+fn planned_afresh(contestants: &[Contestant]) -> Option<&ScoreCard> {
+    let first = contestants.first().map(|first| &first.card);
+    first.filter(|card| !card.fresh.is_empty())
+}
+
 /// The card whose bound is drawn: the first, where a bound was computed.
-pub(crate) fn bounded(contestants: &[Contestant]) -> Option<&ScoreCard> {
+fn bounded(contestants: &[Contestant]) -> Option<&ScoreCard> {
     let first = contestants.first().map(|first| &first.card);
     first.filter(|card| card.series.means.bound.iter().any(|bound| *bound > 0))
 }

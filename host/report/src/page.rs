@@ -96,10 +96,14 @@ fn words() -> Markup {
     }
 }
 
-const WORDS: [(&str, &str); 12] = [
+const WORDS: [(&str, &str); 13] = [
     (
         "LP bound",
         "The linear-programming lower bound: at list prices no fleet could have run the same pods for less. It counts fractions of nodes that start and terminate in no time, so that no run reaches it; with spot prices a cost may lie below it.",
+    ),
+    (
+        "fresh plan",
+        "The fleet that would be bought from nothing, within the guards, for the pods that ran at an instant: whole nodes, moved at no cost. It is planned at regular intervals for the first contestant, and is what its nodes in use are held against.",
     ),
     (
         "cost step by step",

@@ -4,7 +4,7 @@ use maud::{Markup, PreEscaped, html};
 
 use crate::chart::ink::Ink;
 use crate::chart::{Size, WHOLE};
-use crate::courses::{bounded, cost_chart};
+use crate::courses::{cost_chart, yardsticks};
 use crate::{Contestant, Report, STYLE};
 
 /// Height of the heading and one line of legend above the chart.
@@ -64,10 +64,9 @@ impl Entry<'_> {
 fn legend(contestants: &[Contestant], width: usize) -> Vec<Entry<'_>> {
     let lines = contestants.iter().enumerate();
     let lines = lines.map(|(place, contestant)| (Ink::Line(place), contestant.name.as_str()));
-    let bound = bounded(contestants).map(|_| (Ink::Bound, "LP bound at list prices"));
     let (mut line, mut next) = (0, LEFT);
     let mut entries = Vec::new();
-    for (ink, name) in lines.chain(bound) {
+    for (ink, name) in lines.chain(yardsticks(contestants)) {
         let room = SAMPLE + LETTER * name.chars().count();
         if next > LEFT && next + room > width {
             (line, next) = (line + 1, LEFT);

@@ -8,7 +8,7 @@ use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
 use serde::{Deserialize, Serialize};
 
-use crate::ladder::StepCost;
+use crate::ladder::{FreshPrice, StepCost};
 use crate::loss::Losses;
 use crate::series::Series;
 use crate::usage::UsageCard;
@@ -31,6 +31,9 @@ pub struct ScoreCard {
     /// The cost from the bound on, step by step; empty where it was not computed.
     #[serde(default)]
     pub ladder: Vec<StepCost>,
+    /// Prices of fresh plans in order of time; empty where the bound was not computed.
+    #[serde(default)]
+    pub fresh: Vec<FreshPrice>,
     /// Shares of the work that one loss would have taken.
     #[serde(default)]
     pub losses: Losses,

@@ -86,6 +86,15 @@ pub struct StepCost {
     pub cost: i64,
 }
 
+/// The price of a fleet that would be bought from nothing, within the guards, for the pods that are bound at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FreshPrice {
+    /// The instant.
+    pub at: Timestamp,
+    /// Nano-dollars per hour.
+    pub price: i64,
+}
+
 /// Samples of a run, summed up.
 #[derive(Clone, Debug)]
 pub(crate) struct Samples {
@@ -96,6 +105,7 @@ pub(crate) struct Samples {
     /// Nano-dollars per hour times the milliseconds that a sample stands for, summed over samples; none of the bound.
     sums: BTreeMap<LadderStep, i128>,
     pub(crate) losses: LossSums,
+    pub(crate) fresh: Vec<FreshPrice>,
 }
 
 /// Costs that are counted over a whole run, in nano-dollars.
@@ -124,6 +134,7 @@ impl Samples {
             count: 0,
             sums: BTreeMap::new(),
             losses: LossSums::default(),
+            fresh: Vec::new(),
         }
     }
 
@@ -241,6 +252,8 @@ impl<P: Planner> Run<P> {
             (Some(samples), Some(appraisal)) => {
                 samples.note(&snapshot, &used, paid, &appraisal);
                 samples.losses.sample(&snapshot);
+                let price = appraisal.fresh.price().nanos();
+                samples.fresh.push(FreshPrice { at, price });
             }
             (samples, _) => *samples = None,
         }

@@ -46,7 +46,7 @@ pub use input::{
     Behaviour, Change, Delay, Deployment, Faults, Recording, ReplicaRule, Shortfall, Timed,
     TimedChange, Usage, Which,
 };
-pub use ladder::{LadderStep, StepCost};
+pub use ladder::{FreshPrice, LadderStep, StepCost};
 pub use loss::{Loss, Losses};
 pub use planner::{Appraisal, Considered, Planned, Planner};
 pub use process::{Fate, FirstList, Paused};

@@ -369,7 +369,8 @@ impl Meter {
             bound: floors.map_or(0, integral),
         };
         let losses = samples.as_ref().map(|samples| samples.losses.finish());
-        let ladder = samples.filter(|_| floors.is_some());
+        let mut samples = samples.filter(|_| floors.is_some());
+        let fresh = samples.as_mut().map(|it| std::mem::take(&mut it.fresh));
         ScoreCard {
             start: self.start,
             lasted: now.since(self.start),
@@ -377,7 +378,8 @@ impl Meter {
             cost_starting: counted.starting,
             cost_idle: counted.idle,
             bound: floors.map(integral),
-            ladder: ladder.map_or_else(Vec::new, |samples| samples.finish(counted)),
+            ladder: samples.map_or_else(Vec::new, |samples| samples.finish(counted)),
+            fresh: fresh.unwrap_or_default(),
             losses: losses.unwrap_or_default(),
             node_hours: self.money.node_hours(),
             nodes_mean: i64::try_from(self.money.millis() * 1000 / millis.max(1)).unwrap_or(0),

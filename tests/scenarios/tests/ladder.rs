@@ -288,6 +288,7 @@ fn a_run_that_is_looked_at_goes_as_one_that_is_not() {
     assert!(alone.ladder.is_empty());
     let without = |card: ScoreCard| ScoreCard {
         ladder: Vec::new(),
+        fresh: Vec::new(),
         losses: Losses::default(),
         bound: None,
         series: plimsoll_sim::Series::default(),

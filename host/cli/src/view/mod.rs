@@ -5,6 +5,7 @@
 //! the JSON Schema that `plimsoll schema` prints. Within a version no field is renamed or removed; new ones may come.
 
 pub(crate) mod answer;
+mod disruption;
 pub(crate) mod explanation;
 pub(crate) mod instance_type;
 mod losses;

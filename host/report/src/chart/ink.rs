@@ -21,6 +21,8 @@ pub(crate) enum Ink {
     Grid,
     /// The lower bound of cost.
     Bound,
+    /// Fleets bought from nothing.
+    Fresh,
     /// A contestant by its place, begun again after [`KINDS`].
     Line(usize),
     /// A type by its place, likewise.
@@ -35,6 +37,7 @@ impl Ink {
             Self::Axis => "axis".to_owned(),
             Self::Grid => "grid".to_owned(),
             Self::Bound => "bound".to_owned(),
+            Self::Fresh => "fresh".to_owned(),
             Self::Line(place) => format!("line line-{}", place % KINDS),
             Self::Area(place) => format!("area-{}", place % KINDS),
         }
@@ -48,6 +51,7 @@ impl Ink {
             Self::Axis => RGBColor(2, 0, 0),
             Self::Grid => RGBColor(3, 0, 0),
             Self::Bound => RGBColor(4, 0, 0),
+            Self::Fresh => RGBColor(7, 0, 0),
             Self::Line(place) => RGBColor(5, kind(place), 0),
             Self::Area(place) => RGBColor(6, kind(place), 0),
         }
@@ -56,7 +60,7 @@ impl Ink {
     fn all() -> impl Iterator<Item = Self> {
         let lines = (0..KINDS).map(Self::Line);
         let areas = (0..KINDS).map(Self::Area);
-        [Self::Text, Self::Axis, Self::Grid, Self::Bound]
+        [Self::Text, Self::Axis, Self::Grid, Self::Bound, Self::Fresh]
             .into_iter()
             .chain(lines)
             .chain(areas)
