@@ -99,6 +99,31 @@ def summary(pairs):
     return f"median {median:.4f}, {ratios[0]:.4f} to {ratios[-1]:.4f}, {below} of {len(ratios)} below 1; evictions {evicted:.2f} x", median
 
 
+def picture(by_family):
+    """The bills of each family above and below those of Karpenter's rules: a line from the least to the most, and a mark at the median."""
+    width, left, line, top = 900, 150, 44, 70
+    spread = max(0.05, *(abs(ratio - 1) for ratios in by_family.values() for ratio in ratios))
+    step = 0.1 if spread <= 0.3 else 0.2
+    edge = math.ceil(spread / step) * step
+    place = lambda ratio: left + (ratio - 1 + edge) / (2 * edge) * (width - left - 40)
+    bottom = top + line * len(by_family)
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {bottom + 40}" font-family="system-ui, sans-serif" font-size="16">',
+             "<style>:root{--ink:#1d2530;--paper:#fff;--less:#0a7d55;--more:#b4431b}@media(prefers-color-scheme:dark){:root{--ink:#e6e9ee;--paper:#12161c;--less:#3ecf97;--more:#f08a5d}}"
+             "rect{fill:var(--paper)}text{fill:var(--ink)}.grid{stroke:var(--ink);opacity:.2}.one{stroke:var(--ink)}.less{stroke:var(--less);fill:var(--less)}.more{stroke:var(--more);fill:var(--more)}</style>",
+             f'<rect width="{width}" height="{bottom + 40}"/>', '<text x="20" y="30" font-weight="bold">The bill over time, beside that of Karpenter\'s rules (less is to the left)</text>']
+    for number in range(-round(edge / step), round(edge / step) + 1):
+        at = place(1 + number * step)
+        parts.append(f'<line class="{"grid" if number else "one"}" x1="{at:.1f}" x2="{at:.1f}" y1="{top - 12}" y2="{bottom}"/>')
+        label = f"{number * step:+.0%}" if number else "Karpenter's"
+        parts.append(f'<text x="{at:.1f}" y="{bottom + 24}" text-anchor="middle">{label}</text>')
+    for row, (family, ratios) in enumerate(by_family.items()):
+        down, median = top + line * row + 12, statistics.median(ratios)
+        side = "less" if median < 1 else "more"
+        parts.append(f'<text x="20" y="{down + 5}">{family}</text><line class="{side}" stroke-width="4" x1="{place(min(ratios)):.1f}" x2="{place(max(ratios)):.1f}" y1="{down}" y2="{down}"/>'
+                     f'<circle class="{side}" cx="{place(median):.1f}" cy="{down}" r="8"/>')
+    return "\n".join([*parts, "</svg>", ""])
+
+
 def moved(pool, program, work, theirs):
     """Plays Karpenter's rules once more; how many bills are not what they were."""
     count = 0
@@ -118,6 +143,7 @@ def asked():
     parser.add_argument("--seeds", type=int, default=5, help="clusters of each family (5); the trace has its own days")
     parser.add_argument("--settings", type=json.loads, metavar="JSON", help="settings of a snapshot for our runs alone, to try a change")
     parser.add_argument("--runs", type=int, default=os.cpu_count(), help="runs at a time (one a processor)")
+    parser.add_argument("--picture", type=Path, metavar="FILE.svg", help="draws the families' bills")
     parser.add_argument("--again", action="store_true", help="plays Karpenter's rules once more")
     options = parser.parse_args()
     if not os.access(options.program, os.X_OK):
@@ -147,6 +173,8 @@ def play(options):
         for (family, seed), row in zip(work, pool.map(lambda one: simulated(options.program, *one, "rank=list-price", options.settings), work)):
             print(line(f"{family} {seed}", row, theirs[family, seed]), flush=True)
             by_family.setdefault(family, []).append((row, theirs[family, seed]))
+    if options.picture and by_family:
+        options.picture.write_text(picture({family: [ours["dollars"] / theirs["dollars"] for ours, theirs in pairs] for family, pairs in by_family.items()}), encoding="utf-8")
     print()
     medians = []
     for family, pairs in by_family.items():

@@ -62,7 +62,7 @@ pub(crate) fn cost_chart(contestants: &[Contestant]) -> Chart {
 }
 
 /// Lines beside those of the contestants, with their names.
-pub(crate) fn yardsticks(contestants: &[Contestant]) -> impl Iterator<Item = (Ink, &'static str)> {
+pub(crate) fn yardsticks(contestants: &[Contestant]) -> impl Iterator<Item = (Ink, &str)> {
     let fresh = planned_afresh(contestants).map(|_| (Ink::Fresh, "fresh plan of the same pods"));
     let bound = bounded(contestants).map(|_| (Ink::Bound, "LP bound at list prices"));
     fresh.into_iter().chain(bound)

@@ -181,7 +181,7 @@ fn play_all(
     results.into_values().collect()
 }
 
-fn progress(recording: &Recording, contestants: &[Strategy]) -> Result<ProgressBar> {
+fn progress(recording: &Recording, contestants: &[Contestant]) -> Result<ProgressBar> {
     let style =
         ProgressStyle::with_template("simulating {msg} {wide_bar} {pos} of {len} {elapsed}");
     let bar = ProgressBar::new(contestants.len() as u64).with_style(style.context("progress bar")?);
