@@ -1,4 +1,7 @@
 //! Requests that failed at the API server, sorted by what is to be done next.
+//!
+//! A conflict is decided anew; a throttled request waits; one that a budget blocks or the server rejects is reported; one that the
+//! server may have carried out is read back.
 
 use plimsoll_core::action::{Outcome, Reason};
 use plimsoll_core::time::Span;

@@ -1,4 +1,6 @@
 //! The kinds that are read, and one object of any of them.
+//!
+//! A row of the table has a kind's group, version, names, scope and conversion. Watches, files and requests go by it.
 
 use std::fmt;
 use std::sync::Arc;

@@ -2,6 +2,8 @@
 //!
 //! A provider hands them in with what it sells ([`crate::catalogue::Catalogue::provider`]), so that a decision is a function of the
 //! snapshot and nothing here knows the name of a cloud. What is true of every provider stands in [`crate::labels`].
+//!
+//! A recording holds these facts with the catalogue: it is replayed by the facts that it was made with.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,4 +1,6 @@
 //! A module's manifest, read without running it. All of it is untrusted text: capped, cleaned, typed.
+//!
+//! Fuel and memory are asked for here and nowhere else, up to the host's ceilings: a replay knows them by the module's digest.
 
 use std::collections::BTreeMap;
 use std::fmt;

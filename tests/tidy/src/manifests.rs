@@ -1,5 +1,7 @@
 //! Manifests: a licence, a description, the shared version, no publication, the shared lints, and outside
 //! crates without their default features.
+//!
+//! Unsafe code is forbidden in every crate but two: the SDK and the policy engine deny it, with named exceptions.
 
 use toml::{Table, Value};
 

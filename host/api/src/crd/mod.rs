@@ -7,6 +7,9 @@
 //! Karpenter publishes its kinds twice, for AWS with rules about label keys of the domain `karpenter.k8s.aws` and without, and so are
 //! they here ([`Provider`]). Where the two differ otherwise, ours take what either takes: `consolidateAfter` may be absent from a
 //! `disruption` that is there, and is `0s` then.
+//!
+//! Rules are written twice: as expressions for the server here, and as code that says more in [`crate::validate()`]. One set of cases
+//! judges both, the definitions by a real API server (`tests/lab/tests/admission`).
 
 mod columns;
 mod rules;

@@ -1,4 +1,8 @@
 //! Launches, and the look for what one gave whose answer is not known.
+//!
+//! A launch is one call with the batch's token as its ClientToken and as a tag of its instances. A call whose answer was lost is made
+//! again. A call that EC2 refuses for its token, since the class has changed meanwhile, has happened: its instances are read back by
+//! the tag.
 
 use std::sync::Arc;
 

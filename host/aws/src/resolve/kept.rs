@@ -2,6 +2,8 @@
 //!
 //! A parameter that AWS publishes is kept for a day: an image that `latest` has come to name meanwhile replaces no nodes before that, unless
 //! the one that it named is deprecated or gone.
+//!
+//! Images and subnets are kept for the intervals of the settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -3,6 +3,9 @@
 //!
 //! An offering is out of stock in the cloud, and a reservation drawn on there: both hold for every class of nodes. What nodes
 //! have hangs on their class, too ([`Learned`]).
+//!
+//! A launch whose answer was lost while a new list came draws on its reservation twice until the next list: too few of the
+//! reservation are left for that time, never too many.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -2,6 +2,9 @@
 //!
 //! First the template's fields that are compared by hash, then the pool's requirements against the labels of the claim, then
 //! whether the type is still sold. Rules are the incumbent's.
+//!
+//! Drift of an instance from its class is the provider's word. It comes with the list of all instances and is written on the claim as
+//! the condition `Drifted`, where a snapshot reads it.
 
 use std::fmt;
 use std::sync::Arc;

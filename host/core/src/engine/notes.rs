@@ -1,5 +1,8 @@
 //! Memory of claims between events, all that there is of one in one row: what the cloud said, whether its node is worth
 //! disrupting, and when to look at it again. All of it can be asked for, or found, again.
+//!
+//! The row is removed with its claim. Drift and the capacity that a node teaches are looked at again when the claim, its node, its
+//! pool or the types for sale change, and not at events of pods.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,6 +4,8 @@
 //! after a crash or a lost answer, gives the same machines. What the cloud gave is written on the claim; until that is seen, the
 //! answer is kept by the engine or asked for again.
 //! The order in which offerings are tried was decided by the plan and is written on the claim.
+//!
+//! Nothing is launched before our finalizer is on the claim (`held`), so that no claim is removed while its instance runs.
 
 use std::sync::Arc;
 

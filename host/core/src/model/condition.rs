@@ -4,6 +4,8 @@
 //! something is said of it; the time of a transition changes with the status alone, not with reason or message; and `Ready`
 //! follows from what it depends on. Conditions of types that are not listed here are others': they are neither read nor
 //! touched.
+//!
+//! The simulator's API server applies the same rules.
 
 use std::collections::BTreeMap;
 use std::fmt;

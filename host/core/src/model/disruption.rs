@@ -1,4 +1,7 @@
 //! Disruption as a pool allows it: reasons, budgets, times.
+//!
+//! Facts about a reason are one row of a table ([`DisruptionReason::facts`]): its name, code and words, and whether its commands move
+//! pods, save money, wait and outlast a failed policy. Budgets, queue, events, suites, metrics, score cards and reports read the row.
 
 use std::sync::Arc;
 

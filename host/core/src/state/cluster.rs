@@ -2,6 +2,8 @@
 //!
 //! Invariants: every index follows the rows; nothing here decides. The step before is the engine's input, the step after
 //! are the steps of claims, nominations and batches, which look only at what was touched.
+//!
+//! An event costs the same however many other objects there are: what it touches is found by index.
 
 mod attached;
 mod capacity;

@@ -6,6 +6,8 @@
 //! Looked at again without having changed: pods that are shown other than they are, which hangs on promises and on others of their group,
 //! and claims whose
 //! nodes have not come up, whose room hangs on the market. The step before says how objects are shown ([`super::freeze`]).
+//!
+//! The loop itself freezes: another thread would have to be handed all of the state.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

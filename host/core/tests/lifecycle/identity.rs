@@ -1,4 +1,7 @@
 //! An object is told by its uid from others that bear its name before or after it.
+//!
+//! Deletion and creation between two looks count as both: nothing that was noted, promised or answered of the first object holds for
+//! the next.
 
 use std::sync::Arc;
 
