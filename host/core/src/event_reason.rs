@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn a_reason_is_read_back_as_it_is_written() {
         for reason in EventReason::ALL.iter().copied() {
-            assert_eq!(EventReason::parse(&reason), Some(reason));
+            assert_eq!(EventReason::parse(reason.as_str()), Some(reason));
             assert_eq!(reason.to_string(), reason.as_str());
         }
         let names: BTreeSet<&str> = EventReason::ALL.iter().map(|own| own.as_str()).collect();

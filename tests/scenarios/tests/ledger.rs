@@ -143,7 +143,9 @@ fn a_move_is_told_once_as_predicted_and_once_as_the_hour_after_it_was() {
         "one line of a score card"
     );
     let reports = run.take_reports();
-    let own = reports.iter().filter(|it| it.reason.as_str().starts_with("Saving"));
+    let own = reports
+        .iter()
+        .filter(|it| it.reason.as_str().starts_with("Saving"));
     let own: Vec<_> = own.collect();
     assert_eq!(own.len(), 2);
     for (event, reason, at) in [

@@ -50,7 +50,7 @@ const ROWS: &[Row<ScoreCard>] = &[
     ("  disrupted pod-minutes", |card| {
         format!("{:.1}", card.disrupted.millis() as f64 / 60_000.0)
     }),
-    ("pods lost with a zone / spot pool, mean", |card| {
+    ("pods lost with zone / spot pool, mean", |card| {
         let mean = |loss: Option<Loss>| known(loss.map(|loss| loss.mean));
         let losses = card.losses;
         format!("{} / {}", mean(losses.zone), mean(losses.spot))
