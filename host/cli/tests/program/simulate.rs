@@ -140,7 +140,7 @@ fn a_static_pool_is_told_in_a_plan_and_kept_at_its_number_in_a_simulation() {
     assert!(warned.contains(words), "{warned}");
 }
 
-/// Half of a large node is empty after an hour, and the NodePool's budget keeps it.
+/// Nodes are empty after an hour, and a budget may keep them.
 #[test]
 fn a_rule_is_changed_for_a_column_of_its_own() {
     let folder = Folder::new();
@@ -163,8 +163,8 @@ fn a_rule_is_changed_for_a_column_of_its_own() {
     let columns = result["runs"].as_array().expect("a list").iter();
     let columns: Vec<(&str, u64)> = columns
         .map(|run| {
-            let evicted = run["pods"]["evicted"].as_u64().expect("a number");
-            (run["policy"].as_str().expect("a name"), evicted)
+            let removed = run["disruption"]["empty"].as_u64().expect("a number");
+            (run["policy"].as_str().expect("a name"), removed)
         })
         .collect();
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();

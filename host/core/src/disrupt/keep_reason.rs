@@ -8,6 +8,8 @@ use super::candidate::Blocked;
 use super::consolidate::Unfit;
 use super::outlook::{DeclinedBy, Outlook};
 use crate::snapshot::Snapshot;
+use crate::time::Span;
+use crate::units::PricePerHour;
 
 /// Kind of the first rule that keeps a node, in the order in which a disruption pass asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -96,19 +98,26 @@ impl KeepReason {
         }
     }
 
-    /// The kinds for several nodes of a snapshot, whose outlooks `ask` knows. Where no move is found, it is asked once more as if NodePools had
-    /// no budgets: moves of more nodes than may go at once are not looked for.
+    /// The kinds for several nodes of a snapshot, whose outlooks `ask` knows. If no move is found for a node, `ask` is asked again as if
+    /// NodePools had no budgets, and then as if a move had to save nothing: moves that break these rules are not looked for.
     pub fn of_nodes(
         snapshot: &Snapshot,
         rows: &[usize],
         ask: impl Fn(&Snapshot, &[usize]) -> Vec<Outlook>,
     ) -> Vec<Self> {
         let mut kinds: Vec<Self> = ask(snapshot, rows).iter().map(Self::of).collect();
-        if kinds.contains(&Self::NoMove) {
-            let again = ask(&without_budgets(snapshot), rows);
+        let lifted: [(fn(&Snapshot) -> Snapshot, Self); 2] = [
+            (without_budgets, Self::Budgets),
+            (without_least_saving, Self::LeastSaving),
+        ];
+        for (lift, rule) in lifted {
+            if !kinds.contains(&Self::NoMove) {
+                break;
+            }
+            let again = ask(&lift(snapshot), rows);
             for (kind, again) in kinds.iter_mut().zip(&again) {
                 *kind = match (*kind, Self::of(again)) {
-                    (Self::NoMove, Self::Moving) => Self::Budgets,
+                    (Self::NoMove, Self::Moving) => rule,
                     (Self::NoMove, again) => again,
                     (kind, _) => kind,
                 };
@@ -156,5 +165,15 @@ fn without_budgets(snapshot: &Snapshot) -> Snapshot {
     for pool in &mut result.pools {
         Arc::make_mut(pool).disruption.budgets.clear();
     }
+    result
+}
+
+/// The snapshot with settings by which a move may save as little as it likes.
+fn without_least_saving(snapshot: &Snapshot) -> Snapshot {
+    let mut result = snapshot.clone();
+    let churn = &mut Arc::make_mut(&mut result.settings).churn;
+    churn.saving_percent = 0;
+    churn.saving = PricePerHour::ZERO;
+    churn.reversal_cooldown = Span::ZERO;
     result
 }
