@@ -155,21 +155,20 @@ fn group_begins_no_other_where_its_pods_may_not_join_the_first() {
 }
 
 /// Whichever of them the scheduler binds first, the other must have its place: the small pod may be in one zone alone, and the large one,
-/// which would be planned first, may begin where it likes only while the small one is nowhere.
+/// which would be planned first and into the same zone each time, may begin where it likes only while the small one is nowhere.
 #[test]
 fn pod_that_may_begin_alone_is_planned_after_the_others_that_it_selects() {
     let member = |name: &str, cpu: i64| pod(name).cpu(cpu).only_labels(&[("app", "web")]);
-    let outcome = check(
-        market()
-            .pod(
-                member("begins", 3000)
-                    .affinity(ZONE)
-                    .selecting(&[("app", "web")]),
-            )
-            .pod(member("other", 100).select(ZONE, ZONE_3)),
-    );
-    assert_eq!(outcome.unplaced(), 0);
-    assert_eq!(outcome.domains(ZONE, "web")[ZONE_3], 2);
+    for zone in [ZONE_1, ZONE_2, ZONE_3] {
+        let begins = member("begins", 3000).affinity(ZONE);
+        let outcome = check(
+            market()
+                .pod(begins.selecting(&[("app", "web")]))
+                .pod(member("other", 100).select(ZONE, zone)),
+        );
+        assert_eq!(outcome.unplaced(), 0);
+        assert_eq!(outcome.domains(ZONE, "web")[zone], 2, "{zone}");
+    }
 }
 
 #[test]
