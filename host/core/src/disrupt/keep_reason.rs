@@ -40,6 +40,9 @@ pub enum KeepReason {
     NoMove,
 }
 
+/// A snapshot in which a rule does not hold.
+type Lift = fn(&Snapshot) -> Snapshot;
+
 impl KeepReason {
     /// All of them, in order.
     pub const ALL: [Self; 12] = [
@@ -106,7 +109,7 @@ impl KeepReason {
         ask: impl Fn(&Snapshot, &[usize]) -> Vec<Outlook>,
     ) -> Vec<Self> {
         let mut kinds: Vec<Self> = ask(snapshot, rows).iter().map(Self::of).collect();
-        let lifted: [(fn(&Snapshot) -> Snapshot, Self); 2] = [
+        let lifted: [(Lift, Self); 2] = [
             (without_budgets, Self::Budgets),
             (without_least_saving, Self::LeastSaving),
         ];
