@@ -10,6 +10,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::quantity::{self, QuantityError};
 
+/// Milli-cores from which cpu is shown in cores: smaller amounts read as pods request them.
+const SHOWN_IN_CORES: u64 = 10_000;
+const MEBIBYTE: u64 = 1 << 20;
+/// Units of bytes, largest first.
+const BINARY_UNITS: [(&str, u32); 4] = [("Pi", 50), ("Ti", 40), ("Gi", 30), ("Mi", 20)];
+
 /// Name of a resource. The four that every node has come first, in the order they are shown.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
@@ -48,6 +54,45 @@ impl ResourceName {
         } else {
             quantity::parse_units(text)
         }
+    }
+
+    /// An amount as people read it: `2`, `250m` or `15.9` of cpu, `4Gi` or `1536Mi` of bytes, else a plain number.
+    pub fn amount_text(&self, amount: i64) -> String {
+        match self {
+            Self::Cpu => cores(amount),
+            Self::Memory | Self::EphemeralStorage => bytes(amount),
+            _ => amount.to_string(),
+        }
+    }
+}
+
+/// Milli-cores, always exactly.
+fn cores(milli: i64) -> String {
+    if milli % 1000 == 0 {
+        return (milli / 1000).to_string();
+    }
+    if milli.unsigned_abs() < SHOWN_IN_CORES {
+        return format!("{milli}m");
+    }
+    let part = format!("{:03}", (milli % 1000).unsigned_abs());
+    format!("{}.{}", milli / 1000, part.trim_end_matches('0'))
+}
+
+/// Bytes in the largest unit in which they are a whole number; else in mebibytes with a decimal, never as fewer.
+fn bytes(amount: i64) -> String {
+    let (sign, size) = (if amount < 0 { "-" } else { "" }, amount.unsigned_abs());
+    if size == 0 {
+        return "0".to_owned();
+    }
+    let mut units = BINARY_UNITS.iter();
+    if let Some((unit, shift)) = units.find(|(_, shift)| size.trailing_zeros() >= *shift) {
+        return format!("{sign}{}{unit}", size >> shift);
+    }
+    let tenths = (size % MEBIBYTE * 10).div_ceil(MEBIBYTE);
+    let (whole, tenth) = (size / MEBIBYTE + tenths / 10, tenths % 10);
+    match tenth {
+        0 => format!("{sign}{whole}Mi"),
+        tenth => format!("{sign}{whole}.{tenth}Mi"),
     }
 }
 
@@ -220,23 +265,13 @@ impl FromIterator<(ResourceName, i64)> for Resources {
 }
 
 impl fmt::Display for Resources {
-    /// `cpu 1500m, memory 2048Mi, pods 3`
+    /// `cpu 1500m, memory 2Gi, pods 3`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const MEBIBYTE: i64 = 1 << 20;
         for (at, (name, amount)) in self.amounts.iter().enumerate() {
             if at > 0 {
                 f.write_str(", ")?;
             }
-            match name {
-                ResourceName::Cpu if amount % 1000 == 0 => write!(f, "cpu {}", amount / 1000)?,
-                ResourceName::Cpu => write!(f, "cpu {amount}m")?,
-                ResourceName::Memory | ResourceName::EphemeralStorage
-                    if *amount != 0 && amount % MEBIBYTE == 0 =>
-                {
-                    write!(f, "{name} {}Mi", amount / MEBIBYTE)?;
-                }
-                _ => write!(f, "{name} {amount}")?,
-            }
+            write!(f, "{name} {}", name.amount_text(*amount))?;
         }
         Ok(())
     }
@@ -293,6 +328,51 @@ mod tests {
     #[test]
     fn amounts_read_as_people_write_them() {
         let shown = resources(&[("memory", 2048 << 20), ("cpu", 1500), ("pods", 3)]).to_string();
-        assert_eq!(shown, "cpu 1500m, memory 2048Mi, pods 3");
+        assert_eq!(shown, "cpu 1500m, memory 2Gi, pods 3");
+    }
+
+    #[test]
+    fn cpu_is_shown_in_cores_where_that_is_shorter_and_always_exactly() {
+        let shown = [
+            0, 250, 1900, 6000, 9999, 10_000, 15_890, 255_900, -500, -255_905,
+        ];
+        let shown = shown.map(|milli| ResourceName::Cpu.amount_text(milli));
+        let expected = [
+            "0", "250m", "1900m", "6", "9999m", "10", "15.89", "255.9", "-500m", "-255.905",
+        ];
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn bytes_are_shown_in_the_largest_exact_unit_and_never_as_fewer() {
+        let mebibytes = |count: i64| count << 20;
+        let shown = [
+            mebibytes(0),
+            mebibytes(1),
+            mebibytes(1536),
+            mebibytes(2048),
+            mebibytes(4_194_304),
+            -mebibytes(1024),
+            1,
+            mebibytes(1) + 1,
+            mebibytes(2) - 1,
+            i64::MAX,
+        ];
+        let shown = shown.map(|bytes| ResourceName::Memory.amount_text(bytes));
+        let expected = [
+            "0",
+            "1Mi",
+            "1536Mi",
+            "2Gi",
+            "4Ti",
+            "-1Gi",
+            "0.1Mi",
+            "1.1Mi",
+            "2Mi",
+            "8796093022208Mi",
+        ];
+        assert_eq!(shown, expected);
+        assert_eq!(ResourceName::EphemeralStorage.amount_text(20 << 30), "20Gi");
+        assert_eq!(ResourceName::Pods.amount_text(1024), "1024");
     }
 }

@@ -68,9 +68,14 @@ fn nearest(value: f64) -> i64 {
 }
 
 impl fmt::Display for PricePerHour {
-    /// `$0.0960/h`
+    /// `$0.0960/h`, `-$0.0960/h`; with a plus sign asked for, `+$0.0960/h`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "${:.4}/h", self.dollars())
+        let sign = match self.0 {
+            ..0 => "-",
+            _ if f.sign_plus() => "+",
+            _ => "",
+        };
+        write!(f, "{sign}${:.4}/h", self.dollars().abs())
     }
 }
 
@@ -110,6 +115,16 @@ impl Sum for PricePerHour {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn money_is_shown_with_its_sign_in_front() {
+        let shown = |nanos| {
+            let price = PricePerHour::from_nanos(nanos);
+            [price.to_string(), format!("{price:+}")]
+        };
+        assert_eq!(shown(38_000_000), ["$0.0380/h", "+$0.0380/h"]);
+        assert_eq!(shown(-25_000_000), ["-$0.0250/h", "-$0.0250/h"]);
+    }
 
     #[test]
     fn dollars_round_to_the_nearest_nano_dollar() {

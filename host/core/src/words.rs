@@ -1,7 +1,4 @@
-//! Lists and amounts in sentences, the same way wherever a person reads one: the first few names and how many others there
-//! are; bytes in mebibytes.
-
-use crate::resources::ResourceName;
+//! Lists in sentences, the same way wherever a person reads one: the first few names and how many others there are.
 
 /// Names listed before the rest is counted.
 pub const SHOWN: usize = 5;
@@ -26,31 +23,9 @@ pub fn shortened<Name: AsRef<str>>(names: impl IntoIterator<Item = Name>) -> Str
     }
 }
 
-/// An amount as a quantity: `250m` of cpu, `15680Mi` of bytes (rounded up), else a plain number.
-pub fn amount(name: &ResourceName, amount: i64) -> String {
-    const MEBIBYTE: i64 = 1 << 20;
-    match name {
-        ResourceName::Cpu => format!("{amount}m"),
-        ResourceName::Memory | ResourceName::EphemeralStorage => {
-            let part = i64::from(amount % MEBIBYTE > 0);
-            format!("{}Mi", amount / MEBIBYTE + part)
-        }
-        _ => amount.to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bytes_are_told_in_mebibytes_and_never_as_fewer() {
-        let bytes = [0, 1, 1 << 20, (1 << 20) + 1, 1 << 30];
-        let told = bytes.map(|bytes| amount(&ResourceName::Memory, bytes));
-        assert_eq!(told, ["0Mi", "1Mi", "1Mi", "2Mi", "1024Mi"]);
-        assert_eq!(amount(&ResourceName::Cpu, 1500), "1500m");
-        assert_eq!(amount(&ResourceName::Pods, 29), "29");
-    }
 
     /// K10.
     #[test]

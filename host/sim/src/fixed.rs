@@ -286,8 +286,8 @@ fn refusal(pod: &Pod, bin: &Bin) -> Option<String> {
     let short = bin.free.first_short_of(&pod.spec.requests)?;
     Some(format!(
         "too little {short}: asks {}, there is {}",
-        pod.spec.requests.get(&short),
-        bin.free.get(&short)
+        short.amount_text(pod.spec.requests.get(&short)),
+        short.amount_text(bin.free.get(&short))
     ))
 }
 

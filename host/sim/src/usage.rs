@@ -100,12 +100,12 @@ impl UsageCard {
         let mut result = Vec::new();
         for inflated in &self.inflated {
             result.push(format!(
-                "{}: a pod requests {}m cpu and {} MiB and uses {}m and {} MiB; nodes are launched for requests, and a VerticalPodAutoscaler (VPA) lowers requests to use",
+                "{}: a pod requests cpu {}, memory {} and uses cpu {}, memory {}; nodes are launched for requests, and a VerticalPodAutoscaler (VPA) lowers requests to use",
                 inflated.workload,
-                inflated.of_pod.cpu_requested,
-                inflated.of_pod.memory_requested >> 20,
-                inflated.of_pod.cpu_used,
-                inflated.of_pod.memory_used >> 20,
+                ResourceName::Cpu.amount_text(inflated.of_pod.cpu_requested),
+                ResourceName::Memory.amount_text(inflated.of_pod.memory_requested),
+                ResourceName::Cpu.amount_text(inflated.of_pod.cpu_used),
+                ResourceName::Memory.amount_text(inflated.of_pod.memory_used),
             ));
         }
         if self.busy_count > 0 {

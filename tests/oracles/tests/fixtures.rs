@@ -78,7 +78,7 @@ fn the_ladder_climbs_by_a_core_two_gibibytes_and_ten_pods() {
     let types = ladder(3);
     let last = &types[2];
     assert_eq!(last.name.as_str(), "fake-it-2");
-    assert_eq!(last.capacity.to_string(), "cpu 3, memory 6144Mi, pods 30");
+    assert_eq!(last.capacity.to_string(), "cpu 3, memory 6Gi, pods 30");
     assert_eq!(last.offerings.len(), 5);
     assert_eq!(
         last.offerings[0].price.nanos(),

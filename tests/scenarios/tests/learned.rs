@@ -169,8 +169,8 @@ fn after_two_equal_relaunches_the_pod_waits_and_is_told_by_how_much_it_misses() 
         assert_eq!(
             told(&mut run),
             [
-                "small was launched 3 times and was too small for its pods each time: memory of its node is 16057Mi where 16384Mi was computed, and it misses by \
-              144Mi (setting runaway.equalRelaunches)"
+                "small was launched 3 times and was too small for its pods each time: memory of its node is 16056.4Mi where 16Gi was computed, and it misses by \
+              143.7Mi (setting runaway.equalRelaunches)"
             ],
             "{packing:?}: once"
         );
@@ -198,7 +198,7 @@ fn another_process_does_not_begin_to_count_anew() {
         let words = told(&mut run);
         assert!(
             words[0].contains(
-                "memory of its node is 16057Mi where 16384Mi was computed, and it misses by 144Mi"
+                "memory of its node is 16056.4Mi where 16Gi was computed, and it misses by 143.7Mi"
             ),
             "{words:?}"
         );

@@ -23,9 +23,8 @@ fn too_little_of_a_resource_names_what_is_asked_and_the_most_there_is() {
         market().pod(web().cpu(17_000)),
         &[
             "too little cpu",
-            "requests cpu 17",
-            "cpu 15900m",
-            "arm-instance-type",
+            "requests cpu 17;",
+            "most: cpu 15.9 on arm-instance-type",
         ],
     );
     says(
@@ -36,6 +35,100 @@ fn too_little_of_a_resource_names_what_is_asked_and_the_most_there_is() {
             "memory 131062Mi",
             "arm-instance-type",
         ],
+    );
+}
+
+/// Checks the rules that the only pool is said to refuse `web` by, with the offerings of each.
+#[track_caller]
+fn counts(cluster: ClusterFixture, rules: &str) {
+    let reason = check(cluster).reason("web");
+    assert_eq!(reason.split("; nearest: ").next(), Some(rules));
+}
+
+/// Three sizes, of which the system keeps 100m, in two zones, on demand and on spot.
+fn sizes() -> ClusterFixture {
+    let sold = |cores: i64| {
+        let sold = instance_type(&format!("c-{cores}x")).cpu(cores * 1000);
+        let sold = sold.memory_mib(cores * 4096).pods(110);
+        let ways = [
+            (ZONE_1, OnDemand),
+            (ZONE_1, Spot),
+            (ZONE_2, OnDemand),
+            (ZONE_2, Spot),
+        ];
+        ways.into_iter()
+            .fold(sold, |sold, (zone, kind)| sold.offered(zone, kind))
+    };
+    [1, 2, 16]
+        .into_iter()
+        .map(sold)
+        .fold(cluster(), ClusterFixture::sells)
+}
+
+/// A pod in a zone that nothing is sold in, or with a device that nothing has, is not said to be too large for the small types.
+#[test]
+fn rule_that_refuses_every_offering_is_the_only_reason() {
+    let general = || sizes().pool(pool("general"));
+    let large = || web().cpu(1000);
+    counts(
+        general().pod(large().select(ZONE, ZONE_3)),
+        "12 offerings: 12 not in zone test-zone-3",
+    );
+    counts(
+        general().pod(large().select(ZONE, ZONE_1).device("nvidia.com/gpu", 1)),
+        "12 offerings: 12 without nvidia.com/gpu (requests nvidia.com/gpu 1; no allowed instance type has nvidia.com/gpu)",
+    );
+    // The first of several, whichever the pod asks for.
+    counts(
+        general().pod(large().cpu(20_000).select(ZONE, ZONE_3)),
+        "12 offerings: 12 not in zone test-zone-3",
+    );
+    counts(
+        general().pod(large().memory_mib(100_000).cpu(20_000)),
+        "12 offerings: 12 too little cpu (requests cpu 20; most: cpu 15.9 on c-16x)",
+    );
+}
+
+/// What is too small would be taken if it were larger, and the most there is is that of the type that is asked for.
+#[test]
+fn requirements_are_counted_before_resources() {
+    let asks = |cpu: i64| {
+        let web = web().cpu(cpu).select(CAPACITY_TYPE, "on-demand");
+        sizes()
+            .pool(pool("general"))
+            .pod(web.select(INSTANCE_TYPE, "c-2x"))
+    };
+    counts(
+        asks(2000),
+        "12 offerings: 6 not on-demand; 4 not c-2x; 2 too little cpu (requests cpu 2; most: cpu 1900m on c-2x)",
+    );
+    assert_eq!(check(asks(1900)).unplaced(), 0);
+}
+
+/// A limit that keeps the pod from the types that would hold it is the first reason, before a rule that refuses all that it leaves.
+#[test]
+fn limit_stands_in_front_of_the_rule_that_refuses_all_it_leaves() {
+    let small = instance_type("small").cpu(2000).zones(&[ZONE_1]);
+    let large = instance_type("large").cpu(8000).zones(&[ZONE_1, ZONE_2]);
+    let limited = |asked: PodFixture| {
+        let general = pool("general").limit_cpu(4000);
+        cluster()
+            .sells(small.clone())
+            .sells(large.clone())
+            .pool(general)
+            .pod(asked)
+    };
+    counts(
+        limited(web().select(ZONE, ZONE_2)),
+        "2 offerings: 1 would hold it, but the NodePool's limits leave cpu 4 (the cheapest is large); 1 not in zone test-zone-2",
+    );
+    counts(
+        limited(web().cpu(3000)),
+        "3 offerings: 2 would hold it, but the NodePool's limits leave cpu 4 (the cheapest is large); 1 too little cpu (requests cpu 3; most: cpu 1900m on small)",
+    );
+    counts(
+        limited(web().cpu(9000).select(ZONE, ZONE_2)),
+        "1 offerings: 1 not in zone test-zone-2",
     );
 }
 

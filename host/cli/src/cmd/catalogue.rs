@@ -205,12 +205,12 @@ fn many(types: &[Found]) -> String {
         .to_vec(),
     ];
     for Found { instance_type, .. } in types {
-        let amount = |name: &ResourceName| instance_type.capacity.get(name);
+        let amount = |name: ResourceName| name.amount_text(instance_type.capacity.get(&name));
         rows.push(vec![
             instance_type.name.to_string(),
-            (amount(&ResourceName::Cpu) / 1000).to_string(),
-            format!("{} Mi", amount(&ResourceName::Memory) >> 20),
-            amount(&ResourceName::Pods).to_string(),
+            amount(ResourceName::Cpu),
+            amount(ResourceName::Memory),
+            amount(ResourceName::Pods),
             cheapest(instance_type, CapacityType::OnDemand),
             cheapest(instance_type, CapacityType::Spot),
         ]);

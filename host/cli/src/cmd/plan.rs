@@ -259,15 +259,15 @@ fn summary(snapshot: &Snapshot, plan: &Plan) -> String {
         format!("unrequested on new nodes: {cpu} of cpu, {memory} of memory\n")
     };
     format!(
-        "{} on {} for {} per hour, {} on existing nodes, {} unschedulable\n\
-         cost / LP bound {}; first fit would cost {} per hour, the most expensive launch options {}\n{wasted}",
+        "{} on {} for {}, {} on existing nodes, {} unschedulable\n\
+         cost / LP bound {}; first fit would cost {}, the most expensive launch options {}\n{wasted}",
         counted(new, "pod"),
         counted(plan.claims.len(), "new node"),
-        dollars(cost.list.nanos()),
+        cost.list,
         thousands(existing as u64),
         thousands(unplaced.count() as u64),
         ratio(cost.list.nanos(), cost.bound.nanos()),
-        dollars(cost.first_fit.nanos()),
-        dollars(cost.dearest.nanos()),
+        cost.first_fit,
+        cost.dearest,
     )
 }

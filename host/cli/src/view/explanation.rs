@@ -79,8 +79,8 @@ struct PlannedNodeClaim {
     price_overlay_applied: bool,
     /// True if a NodeOverlay sets the capacity of some of its instance types.
     capacity_overlay_applied: bool,
-    /// Answers of the ranking policy about the first option and the best one of another instance type; absent where no policy
-    /// was asked, or its prices were not followed.
+    /// Answers of the ranking policy about the first option and the cheapest other one by its prices; absent where no policy was
+    /// asked, or its prices were not followed.
     #[serde(skip_serializing_if = "Option::is_none")]
     ranking: Option<Ranking>,
 }

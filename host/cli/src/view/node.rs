@@ -74,7 +74,7 @@ pub(super) struct Machine {
     /// The pods that its NodeClaim was created for; absent where that does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     bought_for: Option<BoughtFor>,
-    /// Answers of the ranking policy about its offering and the best option of another instance type; absent where no policy
+    /// Answers of the ranking policy, at its prices of now, about its offering and the cheapest other option; absent where no policy
     /// was asked about them.
     #[serde(skip_serializing_if = "Option::is_none")]
     ranking: Option<Ranking>,
@@ -208,16 +208,12 @@ impl Machine {
             .map(|claim| options(claim, catalogue))
             .unwrap_or_default();
         let own = catalogue.of_labels(node.labels()).map(option);
-        let next = own.as_ref().and_then(|own| {
-            let mut others = options.iter();
-            others.find(|other| other.instance_type != own.instance_type)
-        });
         let answers = own
             .as_ref()
-            .and_then(|own| priced.answers_about(&pool, own, next));
+            .and_then(|own| priced.answers_about(&pool, own, &options));
         Self {
             priced: match (&answers, &own) {
-                (Some(answers), Some(own)) => answers.lines(own),
+                (Some(answers), Some(own)) => answers.lines_now(own),
                 _ => String::new(),
             },
             ranking: answers.map(Ranking::of),
@@ -310,7 +306,7 @@ impl NodeDisruption {
             return text;
         }
         if let Some(saving) = self.saving_per_hour {
-            text += &format!("  saves ${saving}/h\n");
+            text += &format!("  saves {}\n", saving.per_hour());
         }
         if self.node_claims.len() > 1 {
             text += &format!("  together: {}\n", shortened(&self.node_claims));
@@ -388,12 +384,12 @@ fn workloads(pods: &[&Pod]) -> usize {
     owners.len() + alone.count()
 }
 
-/// `cpu 1500m of 1930m (77 %), memory 2048Mi of 3072Mi (66 %)`.
+/// `cpu 1500m of 1930m (77 %), memory 2Gi of 3Gi (66 %)`.
 fn used(requests: &Resources, allocatable: &Resources) -> String {
     let of = |name: ResourceName| {
         let (asked, has) = (requests.get(&name), allocatable.get(&name));
         let percent = i128::from(asked) * 100 / i128::from(has.max(1));
-        let amount = |amount| plimsoll_core::words::amount(&name, amount);
+        let amount = |amount| name.amount_text(amount);
         format!("{name} {} of {} ({percent} %)", amount(asked), amount(has))
     };
     [ResourceName::Cpu, ResourceName::Memory].map(of).join(", ")

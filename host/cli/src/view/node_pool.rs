@@ -23,6 +23,9 @@ use super::plan::Offering;
 use super::{Document, Dollars, Instant, duration, instant, quantities};
 use crate::output::{counted, thousands};
 
+/// Field that has the limits of a NodePool, as problems name it.
+const LIMITS: &str = "spec.limits";
+
 /// Output of `plimsoll explain nodepool`: what it may buy, has bought, and lets be disrupted.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -48,9 +51,12 @@ pub(crate) struct NodePoolExplanation {
     limits: BTreeMap<String, String>,
     /// The rest of its limits: quantities by resource.
     limits_left: BTreeMap<String, String>,
-    /// Limits and use in words.
+    /// Limits and use in words; `None` where a part of its specification, which may be its limits, cannot be read.
     #[serde(skip)]
-    limited: Vec<String>,
+    limited: Option<String>,
+    /// `false` for one of which a part cannot be read: nothing is bought from it.
+    #[serde(skip)]
+    is_read: bool,
     /// Offerings that its requirements leave.
     offerings: PoolOfferings,
     /// `WhenEmpty`, `WhenEmptyOrUnderutilized` or `Balanced`.
@@ -204,7 +210,8 @@ impl NodePoolExplanation {
                 .map(|(_, words)| words),
             price_per_hour: price.into(),
             capacity: quantities(&capacity),
-            limited: limited(&limits, &left),
+            limited: limits_text(pool, &limits, &left),
+            is_read: pool.unread.problem.is_none(),
             limits: quantities(&limits),
             limits_left: quantities(&left),
             offerings: PoolOfferings {
@@ -235,20 +242,21 @@ impl NodePoolExplanation {
         }
         let nodes = &self.nodes;
         text += &format!(
-            "  {}, {} ready for pods, {} deleting, ${}/h\n",
+            "  {}, {} ready for pods, {} deleting, {}\n",
             counted(nodes.all, "node"),
             nodes.initialized,
             nodes.deleting,
-            self.price_per_hour
+            self.price_per_hour.per_hour()
         );
         if let Some(kept) = &self.kept {
             text += &format!("  {kept}\n");
         }
-        text += &match self.limited.as_slice() {
-            [] => "  no limits\n".to_owned(),
-            limited => format!("  limits: {}\n", limited.join(", ")),
-        };
-        text += &self.offerings.text();
+        if let Some(limited) = &self.limited {
+            text += &format!("  {limited}\n");
+        }
+        if self.is_read {
+            text += &self.offerings.text();
+        }
         text += &format!(
             "  consolidationPolicy {}, consolidateAfter {}\n",
             self.consolidation_policy, self.after
@@ -447,17 +455,26 @@ fn guarded(
     all.into_iter().flatten().collect()
 }
 
-/// Limits and use in words, resource by resource.
-fn limited(limits: &Resources, left: &Resources) -> Vec<String> {
+/// Limits and use in words, resource by resource; `None` where nobody knows whether there are limits.
+fn limits_text(pool: &NodePool, limits: &Resources, left: &Resources) -> Option<String> {
+    let problem = pool.unread.problem.as_deref();
+    if problem.is_some_and(|problem| problem.starts_with(LIMITS)) {
+        return Some("limits: cannot be read".to_owned());
+    }
+    if limits.is_empty() {
+        // The first problem alone is known, and its limits may be another.
+        return problem.is_none().then(|| "no limits".to_owned());
+    }
     let one = |(name, most): (&ResourceName, i64)| {
         let used = most - left.get(name);
         format!(
             "{name} {} of {}",
-            words::amount(name, used),
-            words::amount(name, most)
+            name.amount_text(used),
+            name.amount_text(most)
         )
     };
-    limits.iter().map(one).collect()
+    let limited: Vec<String> = limits.iter().map(one).collect();
+    Some(format!("limits: {}", limited.join(", ")))
 }
 
 fn consolidation(policy: ConsolidationPolicy) -> &'static str {

@@ -178,7 +178,7 @@ struct PoolReasons {
     /// The first rule that refused the whole NodePool; absent where offerings were refused one by one.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
-    /// The refused offerings, each counted at the first rule that refused it.
+    /// The refused offerings, each counted once: under the one rule that refuses all, or else at the first that refuses it.
     offerings: Vec<Refused>,
     /// The nearest offering that would hold the pod, and the rules of the NodePool to lift for it; absent where no trial has shown
     /// one to.
@@ -381,11 +381,8 @@ impl fmt::Display for Offering {
     /// `m7g.large zone-a on-demand $0.0816/h`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, zone, capacity_type) = (&self.instance_type, &self.zone, &self.capacity_type);
-        write!(
-            f,
-            "{name} {zone} {capacity_type} ${}/h",
-            self.price_per_hour
-        )
+        let price = self.price_per_hour.per_hour();
+        write!(f, "{name} {zone} {capacity_type} {price}")
     }
 }
 
@@ -393,8 +390,8 @@ impl Offering {
     /// `m7g.large, on-demand, zone zone-a, $0.0816/h`
     pub(super) fn headline(&self) -> String {
         let (name, zone, capacity_type) = (&self.instance_type, &self.zone, &self.capacity_type);
-        let price = self.price_per_hour;
-        format!("{name}, {capacity_type}, zone {zone}, ${price}/h")
+        let price = self.price_per_hour.per_hour();
+        format!("{name}, {capacity_type}, zone {zone}, {price}")
     }
 
     pub(super) fn of(option: &LaunchOption) -> Self {

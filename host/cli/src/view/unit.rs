@@ -21,6 +21,11 @@ impl Dollars {
     pub(crate) const fn from_nanos(nanos: i64) -> Self {
         Self(nanos)
     }
+
+    /// A rate in words: as a price, `$0.0960/h`.
+    pub(crate) const fn per_hour(self) -> PricePerHour {
+        PricePerHour::from_nanos(self.0)
+    }
 }
 
 impl From<PricePerHour> for Dollars {

@@ -41,21 +41,70 @@ const NOT_ITS_POOL: &str = "  pool general  the pod requires karpenter.sh/nodepo
 fn too_little_of_a_resource_is_counted_and_the_most_there_is_named() {
     waits(
         &pod("web", "9", "64Gi", ""),
-        &[
-            "  pool general  4 offerings: 4 too little cpu (requests cpu 9; most after DaemonSets: cpu 8 on large)",
-        ],
+        &["  pool general  4 offerings: 4 too little cpu (requests cpu 9; most: cpu 8 on large)"],
     );
     waits(
         &pod("web", "1", "64Gi", ""),
         &[
-            "  pool general  4 offerings: 4 too little memory (requests memory 65536Mi; most after DaemonSets: memory 32768Mi on large)",
+            "  pool general  4 offerings: 4 too little memory (requests memory 64Gi; most: memory 32Gi on large)",
         ],
     );
     waits(
         &pod("web", "4", "64Gi", ""),
         &[
-            "  pool general  4 offerings: 2 too little cpu (requests cpu 4; most after DaemonSets: cpu 8 on large)",
-            "                             2 too little memory (requests memory 65536Mi; most after DaemonSets: memory 32768Mi on large)",
+            "  pool general  4 offerings: 4 too little memory (requests memory 64Gi; most: memory 32Gi on large)",
+        ],
+    );
+}
+
+/// What daemons take is said where they take any of the resource.
+#[test]
+fn the_most_there_is_is_after_daemon_sets_that_ask_for_it() {
+    let daemon = "---\napiVersion: apps/v1\nkind: DaemonSet\nmetadata: {name: agent, namespace: kube-system}\n\
+        spec: {selector: {matchLabels: {app: a}}, template: {metadata: {labels: {app: a}}, \
+        spec: {containers: [{name: a, resources: {requests: {cpu: 100m}}}]}}}\n";
+    waits(
+        &(daemon.to_owned() + &pod("web", "9", "1Gi", "")),
+        &[
+            "  pool general  4 offerings: 4 too little cpu (requests cpu 9; most after DaemonSets: cpu 7900m on large)",
+        ],
+    );
+    waits(
+        &(daemon.to_owned() + &pod("web", "1", "64Gi", "")),
+        &[
+            "  pool general  4 offerings: 4 too little memory (requests memory 64Gi; most: memory 32Gi on large)",
+        ],
+    );
+}
+
+/// A zone that nothing is sold in is the reason, though the small type would be too small as well.
+#[test]
+fn a_rule_that_refuses_every_offering_is_the_only_reason() {
+    waits(
+        &pod(
+            "web",
+            "4",
+            "1Gi",
+            "  nodeSelector: {topology.kubernetes.io/zone: zone-c}\n",
+        ),
+        &["  pool general  4 offerings: 4 not in zone zone-c"],
+    );
+}
+
+/// Offerings that are too small are those that the pod would take if they were larger.
+#[test]
+fn requirements_are_counted_before_resources() {
+    waits(
+        &pod(
+            "web",
+            "3",
+            "1Gi",
+            "  nodeSelector: {topology.kubernetes.io/zone: zone-a, node.kubernetes.io/instance-type: small}\n",
+        ),
+        &[
+            "  pool general  4 offerings: 2 not small",
+            "                             1 not in zone zone-a",
+            "                             1 too little cpu (requests cpu 3; most: cpu 2 on small)",
         ],
     );
 }
@@ -75,7 +124,7 @@ fn pools_that_exclude_a_pod_come_last_and_are_counted() {
     waits(
         &objects,
         &[
-            "  pool e        5 offerings: 5 too little cpu (requests cpu 9; most after DaemonSets: cpu 8 on large)",
+            "  pool e        5 offerings: 5 too little cpu (requests cpu 9; most: cpu 8 on large)",
             "  pool general  the pod requires karpenter.sh/nodepool In [e], the NodePool allows karpenter.sh/nodepool In [general]",
             "  pool f        tainted team=f:NoSchedule, not tolerated",
             "  pool d        tainted team=d:NoSchedule, not tolerated",
@@ -212,7 +261,7 @@ fn a_taint_that_is_not_tolerated_is_told() {
     waits(
         &(gpu + &pod("web", "9", "1Gi", "")),
         &[
-            "  pool general  4 offerings: 4 too little cpu (requests cpu 9; most after DaemonSets: cpu 8 on large)",
+            "  pool general  4 offerings: 4 too little cpu (requests cpu 9; most: cpu 8 on large)",
             "  pool gpu      tainted gpu:NoSchedule, not tolerated",
         ],
     );
@@ -269,8 +318,9 @@ fn a_pod_that_has_a_place_is_told_where() {
         ran.out,
         format!(
             "shop/web gets a new node\n\
-             NodeClaim {name} of NodePool general: small, on-demand, zone zone-a, $0.0500/h\n  requests cpu 1, memory 1024Mi, pods 1\n  \
-             priced by list-price: 0.0500 $/h, \"list price\" (list price 0.05)\n  \
+             NodeClaim {name} of NodePool general: small, on-demand, zone zone-a, $0.0500/h\n  requests cpu 1, memory 1Gi, pods 1\n  \
+             priced by list-price: $0.0500/h, \"list price\" (list price 0.05)\n  \
+             next best small zone-b on-demand: $0.0500/h, \"list price\" (list price 0.05)\n  \
              or small zone-b on-demand $0.0500/h\n"
         )
     );

@@ -90,10 +90,11 @@ fn a_node_is_told_whole_and_the_command_that_takes_it_away() {
             "node n1 of NodePool general, NodeClaim c-n1",
             "  bought 2026-11-21T09:00:00Z for 2 pods of 1 workload",
             "  large, on-demand, zone zone-a, $0.2500/h",
-            "  priced by list-price: 0.2500 $/h, \"list price\" (list price 0.25)",
+            "  now priced by list-price: $0.2500/h, \"list price\" (list price 0.25)",
+            "  next best large zone-b on-demand: $0.2500/h, \"list price\" (list price 0.25)",
             "  or large zone-b on-demand $0.2500/h",
             "  runs 1 pod of 1 workload: shop/web-1",
-            "  requested cpu 1000m of 8000m (12 %), memory 1024Mi of 32768Mi (3 %)",
+            "  requested cpu 1 of 8 (12 %), memory 1Gi of 32Gi (3 %)",
             "disrupted now: its pods run elsewhere for less",
             "  saves $0.2000/h",
             "  replaced by small zone-a on-demand $0.0500/h",
@@ -180,7 +181,7 @@ fn a_policy_that_values_moves_is_asked_and_its_value_told() {
     // It saves $0.20, and is to save nine tenths of $0.25.
     assert_eq!(
         last,
-        "not disrupted now: consolidation value $-0.0250/h (saving $0.2000/h, pods evicted 1)"
+        "not disrupted now: consolidation value -$0.0250/h (saving $0.2000/h, pods evicted 1)"
     );
 }
 
@@ -206,7 +207,7 @@ fn a_node_of_others_is_told_as_such() {
             "node n1",
             "  created 2026-11-21T09:00:00Z",
             "  runs no pods",
-            "  requested cpu 0m of 2000m (0 %), memory 0Mi of 4096Mi (0 %)",
+            "  requested cpu 0 of 2 (0 %), memory 0 of 4Gi (0 %)",
             "not disrupted now: it is not managed: no NodeClaim stands behind it",
         ],
     );
@@ -295,7 +296,7 @@ fn a_pool_is_told_with_its_limits_budgets_and_offerings() {
         &[
             "NodePool general: ready",
             "  2 nodes, 2 ready for pods, 0 deleting, $0.3000/h",
-            "  limits: cpu 10000m of 100000m",
+            "  limits: cpu 10 of 100",
             "  its requirements leave 4 of 5 offerings: 2 instance types, zones zone-a, zone-b, on-demand",
             "    from small zone-a on-demand $0.0500/h to large zone-b on-demand $0.2500/h",
             "  consolidationPolicy WhenEmptyOrUnderutilized, consolidateAfter 30s",
@@ -304,6 +305,65 @@ fn a_pool_is_told_with_its_limits_budgets_and_offerings() {
             "  budgets, Drifted: 0 may go now (0 of 2 nodes at once, 0 disrupted)",
         ],
     );
+}
+
+/// The next best is the cheapest of all others, not the first of another type; of equal prices the first to launch.
+#[test]
+fn the_next_best_is_the_cheapest_other_offering_by_the_prices_that_serve_now() {
+    let next = |order: &str, policy: &str| {
+        let written = "large/zone-a/on-demand,large/zone-b/on-demand";
+        let objects = oversized("", "");
+        assert!(objects.contains(written), "{objects}");
+        let text = cluster(AT_ONCE, &objects.replace(written, order));
+        let arguments = ["explain", "node", "n1", "-", "--policy", policy];
+        let said = fed(&arguments, text.as_bytes()).ok().out;
+        let mut lines = said.lines().map(str::trim_start).map(str::to_owned);
+        let line = lines.find(|line| line.starts_with("next best "));
+        let line = line.unwrap_or_else(|| panic!("{said}"));
+        line.split(',').next().unwrap_or_default().to_owned()
+    };
+    let dearest_first = "large/zone-a/on-demand,large/zone-b/on-demand,small/zone-b/on-demand,small/zone-a/on-demand";
+    assert_eq!(
+        next(dearest_first, "rank=list-price"),
+        "next best small zone-b on-demand: $0.0500/h"
+    );
+    assert_eq!(
+        next(dearest_first, "rank=fewest-nodes,charge=1"),
+        "next best small zone-b on-demand: $1.0500/h"
+    );
+    let by_type = "large/zone-a/on-demand,small/zone-a/on-demand,small/zone-b/on-demand";
+    assert_eq!(
+        next(by_type, "rank=list-price"),
+        "next best small zone-a on-demand: $0.0500/h"
+    );
+}
+
+/// A limit that makes no sense is not no limit; nothing is bought from the pool, and no offerings are listed.
+#[test]
+fn a_pool_whose_limits_cannot_be_read_says_so() {
+    let pool = |problem: &str| {
+        let text = cluster(AT_ONCE, "");
+        let annotated = format!(
+            "metadata: {{name: general, annotations: {{plimsoll.dev/problem: '{problem}'}}}}"
+        );
+        text.replacen("metadata: {name: general}", &annotated, 1)
+    };
+    let said = |problem: &str| {
+        let ran = explained("nodepool", "general", &pool(problem)).ok();
+        assert!(!ran.out.contains("no limits"), "{}", ran.out);
+        assert!(!ran.out.contains("its requirements leave"), "{}", ran.out);
+        assert!(!ran.out.contains("from small"), "{}", ran.out);
+        ran.prints("NodePool general: not ready\n");
+        ran
+    };
+    let limits = "spec.limits.cpu is \"-5\"; expected a quantity of at least 0";
+    let ran = said(limits);
+    ran.prints(&format!(
+        "waits for a NodePool that can be read whole: {limits}\n"
+    ));
+    ran.prints("\n  limits: cannot be read\n");
+    let ran = said("spec.template.spec.taints is 5; expected a list");
+    assert!(!ran.out.contains("limits"), "{}", ran.out);
 }
 
 #[test]

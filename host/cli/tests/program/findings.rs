@@ -154,7 +154,7 @@ fn limits_stand_in_front_of_the_sizes_that_they_leave() {
         );
     let ran = explained(&["pod", "web", "-"], &waits);
     ran.prints("pool other    5 offerings: 2 would hold it, but the NodePool's limits leave cpu 3 (the cheapest is large)");
-    ran.prints("3 too little cpu (requests cpu 4; most after DaemonSets: cpu 2 on small)");
+    ran.prints("3 too little cpu (requests cpu 4; most: cpu 2 on small)");
 }
 
 /// A guard keeps from being bought what the pool's requirements allow.

@@ -74,10 +74,7 @@ fn words(log: &ShadowLog) -> String {
         words = format!("{words}; {percent} % of choices agree");
     }
     if log.regret != PricePerHour::ZERO {
-        words = format!(
-            "{words}; costs {:+.4} dollars per hour",
-            log.regret.dollars()
-        );
+        words = format!("{words}; costs {:+}", log.regret);
     }
     for (number, what) in [
         (log.extra_moves, "more consolidations"),
@@ -171,7 +168,7 @@ mod tests {
         assert_eq!(
             told(Some(&second), &log(9, 1)),
             [
-                "ShadowCompared: 1 of 9 decisions differ from the active ones; 88 % of choices agree; costs -0.1200 dollars per hour; last, decided: 1 large; shadow: 2 small"
+                "ShadowCompared: 1 of 9 decisions differ from the active ones; 88 % of choices agree; costs -$0.1200/h; last, decided: 1 large; shadow: 2 small"
             ]
         );
         assert!(told(Some(&log(9, 1)), &log(9, 2)).is_empty());

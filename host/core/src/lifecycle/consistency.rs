@@ -6,7 +6,6 @@
 
 use super::ClaimView;
 use crate::model::{ClaimPhase, ConditionType, DesiredCondition};
-use crate::words::amount;
 
 /// The least part that a node has to have of what was promised, in hundredths.
 const LEAST: i128 = 90;
@@ -37,7 +36,7 @@ pub(super) fn issues(view: &ClaimView<'_>) -> Vec<String> {
         let is_less = i128::from(has) * 100 < i128::from(promised) * LEAST;
         (promised > 0 && is_less).then(|| {
             let share = i128::from(has) * 1000 / i128::from(promised);
-            let [promised, has] = [promised, has].map(|it| amount(name, it));
+            let [promised, has] = [promised, has].map(|it| name.amount_text(it));
             format!(
                 "expected {promised} of resource {name}, but found {has} ({}.{}% of expected)",
                 share / 10,

@@ -235,7 +235,8 @@ pub struct PoolRefusal {
     pub pool: PoolName,
     /// In words: the first rule that refused, where one refused the whole pool; else empty.
     pub reason: String,
-    /// How many of the pool's offerings each rule refused; every offering is counted once, at its first rule.
+    /// How many of the pool's offerings each rule refused; every offering is counted once. Where one rule alone refuses all, it is the
+    /// only one.
     pub offerings: Vec<RefusedOfferings>,
     /// In words: the nearest offering that would hold the pod, and the rules of the pool to lift for it. `None` where no trial has
     /// shown one to; decisions make none, [`crate::schedule::tell_nearest`] does.
@@ -260,7 +261,7 @@ pub fn refusals_in_full(pools: &[PoolRefusal]) -> (&[PoolRefusal], usize) {
 pub struct RefusedOfferings {
     /// How many.
     pub count: usize,
-    /// The rule, in words that follow the count: `too little memory (asks ...)`.
+    /// The rule, in words that follow the count: `too little memory (requests ...)`.
     pub rule: String,
 }
 
@@ -283,7 +284,7 @@ impl PoolRefusal {
 }
 
 impl fmt::Display for PoolRefusal {
-    /// One line: `3120 offerings: 2304 too little memory (...); 816 not in zone a; nearest: ...`.
+    /// One line: `3120 offerings: 816 not in zone a; 2304 too little memory (...); nearest: ...`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.reason)?;
         if self.reason.is_empty() {

@@ -61,7 +61,7 @@ fn a_node_with_less_than_nine_tenths_is_told_and_one_with_as_much_is_not() {
     let words = &lacking.step().reports[0].words;
     assert_eq!(
         words,
-        "expected 10240Mi of resource memory, but found 9216Mi (89.9% of expected)"
+        "expected 10Gi of resource memory, but found 9Gi (89.9% of expected)"
     );
     let whole = with_memory(ClaimPhase::Initialized, 9 * GIB);
     assert_eq!(whole.said(), [""; 0]);

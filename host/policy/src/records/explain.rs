@@ -92,6 +92,17 @@ pub fn explain(
     Some(notes.map(|notes| Explained::of(manifest, question, &answers, &rows, notes)))
 }
 
+/// The row of these that comes first in the module's own order, of equal ones the first that is named; `None` where the module takes none
+/// of them, and where it does not answer.
+pub fn first_of(module: &AnyModule, question: &Question, rows: &[u32]) -> Option<u32> {
+    let answers = answers(module, question)?.ok()?;
+    let place = |row: &u32| Some(answers.get(*row as usize)?.place);
+    let placed = rows.iter().filter_map(|row| Some((place(row)?, *row)));
+    let placed = placed.filter(|(place, _)| place.is_finite());
+    let first = placed.min_by(|(one, _), (other, _)| one.total_cmp(other));
+    first.map(|(_, row)| row)
+}
+
 /// The answers of all rows.
 fn answers(module: &AnyModule, question: &Question) -> Option<Result<Vec<Answered>, Fault>> {
     Some(match (module, question) {
@@ -167,7 +178,11 @@ fn values(answer: &ScoreAnswer) -> Vec<Answered> {
     let rows = answer.value.iter().zip(&answer.reason);
     rows.map(|(value, reason)| Answered {
         place: -value,
-        words: format!("{value:+.4} $/h"),
+        words: format!(
+            "{}${:.4}/h",
+            if *value < 0.0 { "-" } else { "+" },
+            value.abs()
+        ),
         reason: *reason,
     })
     .collect()
@@ -189,7 +204,7 @@ fn allowances(answer: &AllowAnswer, ceilings: &[u32]) -> Vec<Answered> {
 
 fn dollars(price: f64) -> String {
     if price.is_finite() {
-        format!("{price:.4} $/h")
+        format!("${price:.4}/h")
     } else {
         "veto".to_owned()
     }

@@ -35,7 +35,7 @@ mod workers;
 
 pub use digest::{digest_of_decision, digest_of_plan};
 pub use excerpt::{Excerpt, excerpt};
-pub use explain::{Explained, ExplainedRow, Tally, Wanted, explain};
+pub use explain::{Explained, ExplainedRow, Tally, Wanted, explain, first_of};
 pub use fold::FoldError;
 pub use form::{
     Call, Heading, LedgerLine, Line, Made, ModuleLine, Part, PolicyLine, Record, RunLine, VERSION,

@@ -27,7 +27,6 @@ use crate::plan::PlannedClaim;
 use crate::resources::{ResourceName, Resources};
 use crate::state::{ANNOTATION, PromisedTarget, bound_of, to_annotation};
 use crate::time::{Span, Timestamp};
-use crate::words;
 
 /// How long a launch that was undersized too often is not made again.
 const HELD: Span = Span::from_secs(3600);
@@ -276,7 +275,7 @@ fn miss(
 
 impl fmt::Display for Miss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let amount = |amount| words::amount(&self.resource, amount);
+        let amount = |amount| self.resource.amount_text(amount);
         let (has, computed) = (amount(self.has), amount(self.computed));
         let (resource, short) = (&self.resource, amount(self.short));
         write!(

@@ -1,7 +1,9 @@
 //! Reasons why a pod found no place: per pool, how many offerings each rule refused.
 //!
-//! Every offering of a pool is counted once, at the first rule that refuses it, in the order resources, labels, volumes,
-//! ports, attach slots, minimum values. What no rule refuses was lost to limits, reservations, spread or affinity.
+//! Every offering of a pool is counted once. Where one rule alone refuses all of them, it is the only one given, whatever else refuses
+//! some; of several, the first in the order labels, volumes, resources, ports, attach slots. Else each offering is counted at the first
+//! rule that refuses it, in that order, so that offerings which are too small are what the pod would take if they were larger. Minimum
+//! values come after these. What no rule refuses was lost to limits, reservations, spread or affinity.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -121,6 +123,27 @@ fn not_in_pool(incompatible: &Incompatible) -> String {
     }
 }
 
+/// A rule about each offering by itself.
+enum Rule<'a> {
+    /// A label that the pod requires.
+    Label(&'a Requirement),
+    /// The places of its volumes.
+    Volumes,
+    /// The resource of an axis.
+    Resource(usize),
+    /// Host ports that daemons hold.
+    Ports,
+    /// Volumes that a node attaches.
+    Slots,
+}
+
+impl Rule<'_> {
+    /// `true` for a rule about what else is on the node: larger limits of the pool change nothing about it.
+    const fn is_of_node(&self) -> bool {
+        matches!(self, Self::Ports | Self::Slots)
+    }
+}
+
 /// The offerings of a pool, rule by rule.
 struct OfferCounts<'a, 's> {
     compiled: &'a Compiled<'s>,
@@ -148,48 +171,152 @@ impl<'a, 's> OfferCounts<'a, 's> {
             left,
             refused: Vec::new(),
         };
-        result.resources();
-        result.limits(searches);
-        result.labels();
-        result.volumes();
-        result.ports();
-        result.slots();
+        let rules = result.rules();
+        let refuses_all = |(_, kept): &(Rule<'_>, Bits)| !result.left.meets(kept);
+        let counted = match rules.iter().position(refuses_all) {
+            Some(sole) => &rules[sole..=sole],
+            None => &rules[..],
+        };
+        let mut is_of_node = false;
+        for (rule, kept) in counted {
+            let words = |refused: &Bits| result.words(rule, refused);
+            let refused = refusal(&result.left, kept, words);
+            is_of_node |= refused.is_some() && rule.is_of_node();
+            result.refused.extend(refused);
+            result.left.keep(kept);
+        }
+        if !is_of_node {
+            result.limits(searches);
+        }
         result.minimum();
         result.rest(prices);
         result
     }
 
-    /// Takes out the rows that a rule refuses, and says so.
-    fn refuse(&mut self, kept: &Bits, what: impl FnOnce() -> String) {
-        let before = self.left.len();
-        self.left.keep(kept);
-        let count = before - self.left.len();
-        if count > 0 {
-            let rule = what();
-            self.refused.push(RefusedOfferings { count, rule });
+    /// The rules that refuse any offering of the pool, each with the rows that it allows.
+    fn rules(&self) -> Vec<(Rule<'a>, Bits)> {
+        let labels = self.level.requirements.iter().map(Rule::Label);
+        let axes = (0..self.compiled.axes.len()).map(Rule::Resource);
+        let all = labels.chain([Rule::Volumes]).chain(axes);
+        let all = all.chain([Rule::Ports, Rule::Slots]);
+        let refusing = all.filter_map(|rule| {
+            let kept = self.kept(&rule)?;
+            (!self.left.is_within(&kept)).then_some((rule, kept))
+        });
+        refusing.collect()
+    }
+
+    /// The rows that a rule allows; `None` where it asks for nothing.
+    fn kept(&self, rule: &Rule<'_>) -> Option<Bits> {
+        let rows = &self.compiled.rows;
+        match rule {
+            Rule::Label(asked) => rows.known(asked).cloned(),
+            Rule::Volumes => Some(self.reachable()),
+            Rule::Resource(axis) => {
+                let asked = self.group.request[*axis];
+                let own = self.left.iter();
+                let roomy = own.filter(|row| asked <= rows.capacity(*row)[*axis]);
+                Some(roomy.collect())
+            }
+            Rule::Ports => rows.without_port_conflict(&self.group.spec.host_ports),
+            Rule::Slots => {
+                let guards = &self.compiled.snapshot.settings.guards;
+                let taken = self.taken()?;
+                let has = |row: &usize| AttachSlots::has(self.compiled, guards, *row, &taken);
+                Some(self.left.iter().filter(has).collect())
+            }
         }
     }
 
-    fn resources(&mut self) {
-        let rows = &self.compiled.rows;
-        let own = self.left.clone();
-        for axis in 0..self.compiled.axes.len() {
-            let asked = self.group.request[axis];
-            let mut roomy = self.left.clone();
-            for row in self.left.iter() {
-                if asked > rows.capacity(row)[axis] {
-                    roomy.remove(row);
+    /// A rule in words, to follow the count of the rows that it refuses.
+    fn words(&self, rule: &Rule<'_>, refused: &Bits) -> String {
+        match rule {
+            Rule::Label(asked) => not_what(asked),
+            Rule::Volumes => self.not_where_volumes_are(),
+            Rule::Resource(axis) => self.short_of(*axis, refused),
+            Rule::Ports => "where a daemon holds a host port that it asks for".to_owned(),
+            Rule::Slots => {
+                let asked: i64 = self.taken().iter().flatten().sum();
+                let guard = Guard::AttachSlots.as_str();
+                format!("attach fewer volumes than the {asked} that it brings (guard on {guard})")
+            }
+        }
+    }
+
+    /// Rows from which all volumes of the pod can be reached.
+    fn reachable(&self) -> Bits {
+        let mut reachable = Bits::none(self.compiled.rows.len());
+        for alternative in &self.group.alternatives {
+            let mut rows = self.left.clone();
+            for requirement in alternative.iter() {
+                match self.compiled.rows.known(requirement) {
+                    Some(allowed) => rows.keep(allowed),
+                    None => rows = Bits::none(self.compiled.rows.len()),
                 }
             }
-            let compiled = self.compiled;
-            self.refuse(&roomy, || short_sentence(compiled, &own, axis, asked));
+            reachable.join(&rows);
         }
+        reachable
     }
 
-    /// Counts in front what would hold the pod, were it not for the pool's limits, where all that these have room for is too small: then
-    /// the limits are the reason, not the sizes of what they leave.
+    fn not_where_volumes_are(&self) -> String {
+        let asked = self.group.alternatives.iter();
+        let asked = asked.flat_map(Requirements::iter);
+        let named = asked.filter(|asked| asked.operator() != Operator::DoesNotExist);
+        let places: Vec<String> = named.map(not_what).collect();
+        let names = self.group.spec.volumes.iter().map(|volume| match volume {
+            PodVolume::Claim(name) | PodVolume::Ephemeral(name) => name.as_ref(),
+        });
+        let places = places.join(" or ");
+        format!("{places} (volume {} lives there)", shortened(names))
+    }
+
+    /// Attach slots that the pod takes, by driver; `None` where it takes none.
+    fn taken(&self) -> Option<Box<[i64]>> {
+        let compiled = self.compiled;
+        let of_group =
+            |pod: &BatchPod| std::ptr::eq(&raw const compiled.groups[pod.group], self.group);
+        let pod = compiled.pods.iter().position(of_group)?;
+        let taken = compiled.slots.taken(std::iter::once(pod));
+        taken.iter().any(|slots| *slots > 0).then_some(taken)
+    }
+
+    /// Sentence about an axis that is short: the amount requested, and the most that any of the refused rows has.
+    fn short_of(&self, axis: usize, refused: &Bits) -> String {
+        let rows = &self.compiled.rows;
+        let name = self.compiled.axes.name(axis);
+        let shown = |amount| Resources::new().with(name.clone(), amount);
+        let room = |row: usize| rows.capacity(row)[axis];
+        let best = refused.iter();
+        let best = best.max_by_key(|row| (room(*row), std::cmp::Reverse(*row)));
+        let most = best.map_or(0, room);
+        let of_daemons = best.map_or(0, |row| rows.rows[row].overhead.requests.get(name));
+        let asked = shown(self.group.request[axis]);
+        let is_of_pods = *name == ResourceName::Pods;
+        if most == 0 && of_daemons == 0 && !is_of_pods {
+            let mut own = rows.of_template[self.template].iter();
+            return if own.any(|row| room(row) > 0) {
+                format!("without {name} (requests {asked})")
+            } else {
+                format!("without {name} (requests {asked}; no allowed instance type has {name})")
+            };
+        }
+        let little = if is_of_pods { "too few" } else { "too little" };
+        let after = if of_daemons > 0 {
+            " after DaemonSets"
+        } else {
+            ""
+        };
+        let best = best.map_or("", |row| self.compiled.offering(row).0.name.as_str());
+        let most = shown(most);
+        format!("{little} {name} (requests {asked}; most{after}: {most} on {best})")
+    }
+
+    /// Counts in front what would hold the pod, were it not for the pool's limits, where all that these have room for is refused: then
+    /// the limits are the reason, not the sizes or the places of what they leave.
     fn limits(&mut self, searches: &Cell<usize>) {
-        if !self.left.is_empty() || searches.get() == 0 {
+        let is_limited = self.compiled.templates[self.template].remaining.is_some();
+        if !is_limited || !self.left.is_empty() || searches.get() == 0 {
             return;
         }
         searches.set(searches.get() - 1);
@@ -201,71 +328,6 @@ impl<'a, 's> OfferCounts<'a, 's> {
             );
             self.refused.insert(0, RefusedOfferings { count, rule });
         }
-    }
-
-    fn labels(&mut self) {
-        let level = self.level;
-        for requirement in level.requirements.iter() {
-            if let Some(allowed) = self.compiled.rows.known(requirement) {
-                self.refuse(allowed, || not_what(requirement));
-            }
-        }
-    }
-
-    fn volumes(&mut self) {
-        let group = self.group;
-        let mut reachable = Bits::none(self.compiled.rows.len());
-        for alternative in &group.alternatives {
-            let mut rows = self.left.clone();
-            for requirement in alternative.iter() {
-                match self.compiled.rows.known(requirement) {
-                    Some(allowed) => rows.keep(allowed),
-                    None => rows = Bits::none(self.compiled.rows.len()),
-                }
-            }
-            reachable.join(&rows);
-        }
-        self.refuse(&reachable, || {
-            let asked = group.alternatives.iter().flat_map(Requirements::iter);
-            let named = asked.filter(|asked| asked.operator() != Operator::DoesNotExist);
-            let places: Vec<String> = named.map(not_what).collect();
-            let names = group.spec.volumes.iter().map(|volume| match volume {
-                PodVolume::Claim(name) | PodVolume::Ephemeral(name) => name.as_ref(),
-            });
-            let places = places.join(" or ");
-            format!("{places} (volume {} lives there)", shortened(names))
-        });
-    }
-
-    fn ports(&mut self) {
-        if let Some(free) = self
-            .compiled
-            .rows
-            .without_port_conflict(&self.group.spec.host_ports)
-        {
-            self.refuse(&free, || {
-                "where a daemon holds a host port that it asks for".to_owned()
-            });
-        }
-    }
-
-    fn slots(&mut self) {
-        let compiled = self.compiled;
-        let of_group =
-            |pod: &BatchPod| std::ptr::eq(&raw const compiled.groups[pod.group], self.group);
-        let Some(pod) = compiled.pods.iter().position(of_group) else {
-            return;
-        };
-        let taken = compiled.slots.taken(std::iter::once(pod));
-        let guards = &compiled.snapshot.settings.guards;
-        let rows = self.left.iter();
-        let kept = rows.filter(|row| AttachSlots::has(compiled, guards, *row, &taken));
-        let kept: Bits = kept.collect();
-        self.refuse(&kept, || {
-            let asked: i64 = taken.iter().sum();
-            let guard = Guard::AttachSlots.as_str();
-            format!("attach fewer volumes than the {asked} that it brings (guard on {guard})")
-        });
     }
 
     fn minimum(&mut self) {
@@ -280,17 +342,17 @@ impl<'a, 's> OfferCounts<'a, 's> {
         if short.is_empty() {
             return;
         }
-        let none = Bits::none(compiled.rows.len());
-        self.refuse(&none, || {
-            let asked = short.iter().map(|(key, least, left)| {
-                format!("at least {least} values of {key}, the pod leaves {left}")
-            });
-            let asked: Vec<String> = asked.collect();
-            format!(
-                "too few to choose from: the pool wants {} (minValues)",
-                asked.join(", and ")
-            )
+        let asked = short.iter().map(|(key, least, left)| {
+            format!("at least {least} values of {key}, the pod leaves {left}")
         });
+        let asked: Vec<String> = asked.collect();
+        let rule = format!(
+            "too few to choose from: the pool wants {} (minValues)",
+            asked.join(", and ")
+        );
+        let count = self.left.len();
+        self.refused.push(RefusedOfferings { count, rule });
+        self.left = Bits::none(compiled.rows.len());
     }
 
     /// Keys of which too few values are left in whatever domain spread or affinity puts the pod; those of the largest domain.
@@ -348,40 +410,29 @@ impl<'a, 's> OfferCounts<'a, 's> {
     }
 }
 
-/// `not in zone a`, `not spot`, or the requirement as it is.
-pub(crate) fn not_what(requirement: &Requirement) -> String {
+/// Rows that a rule does not keep, counted, with the rule in words; `None` where it keeps all.
+fn refusal(
+    left: &Bits,
+    kept: &Bits,
+    words: impl FnOnce(&Bits) -> String,
+) -> Option<RefusedOfferings> {
+    let mut refused = left.clone();
+    refused.drop_all(kept);
+    (!refused.is_empty()).then(|| RefusedOfferings {
+        count: refused.len(),
+        rule: words(&refused),
+    })
+}
+
+/// `not in zone a`, `not spot`, `not m5.large`, or the requirement as it is.
+fn not_what(requirement: &Requirement) -> String {
     let values = requirement
         .listed()
         .filter(|_| requirement.operator() == Operator::In);
     let values = values.map(shortened);
     match (requirement.key().as_str(), values) {
         (labels::ZONE, Some(values)) => format!("not in zone {values}"),
-        (labels::CAPACITY_TYPE, Some(values)) => format!("not {values}"),
+        (labels::CAPACITY_TYPE | labels::INSTANCE_TYPE, Some(values)) => format!("not {values}"),
         _ => format!("not {requirement}"),
     }
-}
-
-/// Sentence about an axis that is short: the amount requested, and the most that any row of the pool has.
-fn short_sentence(compiled: &Compiled<'_>, rows: &Bits, axis: usize, asked: i64) -> String {
-    let name = compiled.axes.name(axis);
-    let shown = |amount| Resources::new().with(name.clone(), amount);
-    let most = rows
-        .iter()
-        .max_by_key(|row| (compiled.rows.capacity(*row)[axis], std::cmp::Reverse(*row)));
-    let amount = most.map_or(0, |row| compiled.rows.capacity(row)[axis]);
-    let asked = shown(asked);
-    if amount == 0 && *name != ResourceName::Pods {
-        return format!("without {name} (requests {asked}; no allowed instance type has {name})");
-    }
-    let little = if *name == ResourceName::Pods {
-        "too few"
-    } else {
-        "too little"
-    };
-    let best = most.map_or("", |row| {
-        let (instance_type, _) = compiled.offering(row);
-        instance_type.name.as_str()
-    });
-    let amount = shown(amount);
-    format!("{little} {name} (requests {asked}; most after DaemonSets: {amount} on {best})")
 }
