@@ -1,11 +1,13 @@
 //! The cluster that a command speaks to, and all that decisions read of it as a snapshot.
 
+use std::error::Error as _;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
-use kube::config::{KubeConfigOptions, Kubeconfig, KubeconfigError};
+use anyhow::{Context, Result, bail};
+use kube::config::{InferConfigError, KubeConfigOptions, Kubeconfig, KubeconfigError};
 use kube::{Client, Config};
 use plimsoll_controller::policies::{self, Standing};
 use plimsoll_core::catalogue::Catalogue;
@@ -22,7 +24,12 @@ use serde_json::Value;
 use crate::failure::Environment;
 use crate::flags::{Access, Sold};
 use crate::surroundings;
+use crate::types_by_class;
 
+/// The kubeconfig that kubectl would take.
+const KUBECONFIG: &str = "kubeconfig";
+const NO_KUBECONFIG: &str = "no cluster: there is no kubeconfig at $KUBECONFIG or ~/.kube/config";
+const FILE_EXPECTED: &str = "expected --kubeconfig FILE";
 /// How long a server may say nothing in the middle of an answer.
 const SILENCE: Duration = Duration::from_secs(30);
 
@@ -34,25 +41,82 @@ pub(crate) async fn config(access: &Access) -> Result<Config> {
     };
     match &access.kubeconfig {
         Some(path) => {
-            let read = Kubeconfig::read_from(path).map_err(unread)?;
+            let place = format!("--kubeconfig {}", path.display());
+            let of_file = |error: &KubeconfigError| unread(&place, error);
+            let read = Kubeconfig::read_from(path).map_err(|error| of_file(&error))?;
             let config = Config::from_custom_kubeconfig(read, &options).await;
-            Ok(config.map_err(unread)?)
+            Ok(config.map_err(|error| of_file(&error))?)
         }
         None if access.context.is_some() => {
-            Ok(Config::from_kubeconfig(&options).await.map_err(unread)?)
+            let config = Config::from_kubeconfig(&options).await;
+            Ok(config.map_err(|error| {
+                if is_missing(&error) {
+                    Environment(format!("{NO_KUBECONFIG}; {FILE_EXPECTED}"))
+                } else {
+                    unread(KUBECONFIG, &error)
+                }
+            })?)
         }
-        None => Ok(Config::infer().await.map_err(environment)?),
+        None => Ok(Config::infer().await.map_err(|error| nowhere(&error))?),
     }
 }
 
-/// Why a kubeconfig is of no use, in one sentence.
-fn unread(error: KubeconfigError) -> Environment {
-    match error {
-        KubeconfigError::ReadConfig(cause, path) => {
-            Environment(format!("kubeconfig {}: {cause}", path.display()))
-        }
-        error => environment(error),
+/// Why no cluster can be found without flags: neither a kubeconfig where kubectl looks for one, nor the account of a pod.
+fn nowhere(error: &InferConfigError) -> Environment {
+    let kubeconfig = error.source();
+    let kubeconfig = kubeconfig.and_then(|source| source.downcast_ref::<KubeconfigError>());
+    if let Some(found) = kubeconfig.filter(|found| !is_missing(found)) {
+        return unread(KUBECONFIG, found);
     }
+    let is_pod = std::env::var_os("KUBERNETES_SERVICE_HOST").is_some();
+    let account = Config::incluster().err().filter(|_| is_pod);
+    let no_pod = match account {
+        Some(account) => {
+            let Environment(words) = environment(account);
+            format!("the service account of this pod cannot be used: {words}")
+        }
+        None => "this is no pod".to_owned(),
+    };
+    Environment(format!("{NO_KUBECONFIG}, and {no_pod}; {FILE_EXPECTED}"))
+}
+
+/// `true` if there is no kubeconfig at all.
+fn is_missing(error: &KubeconfigError) -> bool {
+    match error {
+        KubeconfigError::FindPath => true,
+        KubeconfigError::ReadConfig(cause, _) => cause.kind() == io::ErrorKind::NotFound,
+        _ => false,
+    }
+}
+
+/// Why the kubeconfig at a place is of no use, in one sentence.
+fn unread(place: &str, error: &KubeconfigError) -> Environment {
+    let words = match error {
+        KubeconfigError::ReadConfig(cause, path) => {
+            let place = match place {
+                KUBECONFIG => format!("{KUBECONFIG} {}", path.display()),
+                place => place.to_owned(),
+            };
+            let cause = cause.to_string();
+            // The number of an error tells nobody more than its words.
+            let cause = cause.split(" (os error").next().unwrap_or_default();
+            format!("{place} cannot be read: {cause} (expected a kubeconfig file)")
+        }
+        KubeconfigError::Parse(cause) => {
+            let cause = cause.to_string();
+            let cause = cause.lines().next().unwrap_or_default();
+            format!("{place} cannot be read: {cause} (expected a kubeconfig file)")
+        }
+        KubeconfigError::CurrentContextNotSet => {
+            format!("{place} has no current-context; expected one, or --context NAME")
+        }
+        KubeconfigError::LoadContext(name) => {
+            format!("{place} has no context {name}; expected one of its contexts")
+        }
+        // It names its cause itself.
+        other => format!("{place}: {other}"),
+    };
+    Environment(format!("no cluster: {words}"))
 }
 
 /// An error and its causes; those that it names itself are not named again.
@@ -92,15 +156,23 @@ pub(crate) struct LiveCluster {
     pub(crate) loaded: Loaded,
     /// The policies that serve there; none where they were not asked for.
     pub(crate) standing: Standing,
+    /// NodePools of EC2 that buy nothing, since nobody says in which region they are.
+    pub(crate) left_out: Vec<String>,
 }
 
 /// Reads a cluster as a file would be read: what decisions read of its objects, at the present time, with names of their owners or without.
 pub(crate) fn recorded(access: &Access, sold: &Sold, with_names: bool) -> Result<Loaded> {
     let config = config(access);
-    let loaded = blocking(async {
+    let (loaded, left_out) = blocking(async {
         let client = Client::try_from(impatient(config.await?)).map_err(environment)?;
         read(&client, sold, with_names).await
     })?;
+    // Whoever reads the file could not tell why these buy nothing.
+    if let Some(pool) = left_out.first() {
+        bail!(
+            "NodePool {pool} has an EC2NodeClass, and no node says in which region; expected --region, or AWS_REGION"
+        );
+    }
     tell(&loaded, |note| !note.is_advice());
     Ok(loaded)
 }
@@ -117,14 +189,18 @@ pub(crate) fn live_cluster(
         let config = config.await?;
         let default_namespace = config.default_namespace.clone();
         let client = Client::try_from(impatient(config)).map_err(environment)?;
-        let loaded = read(&client, sold, true).await?;
+        let (loaded, left_out) = read(&client, sold, true).await?;
         let mut standing = Standing::default();
         if let Some(engine) = engine {
             let namespace = surroundings::namespace(&client, default_namespace).await;
             let read = policies::standing(&client, &namespace, engine).await;
             standing = read.map_err(environment)?;
         }
-        anyhow::Ok(LiveCluster { loaded, standing })
+        anyhow::Ok(LiveCluster {
+            loaded,
+            standing,
+            left_out,
+        })
     })?;
     tell(&live.loaded, |note| {
         !note.is_advice() && !note.is_of_unread()
@@ -146,7 +222,8 @@ fn tell(loaded: &Loaded, is_told: impl Fn(&Note) -> bool) {
     }
 }
 
-async fn read(client: &Client, sold: &Sold, with_names: bool) -> Result<Loaded> {
+/// The cluster, and the NodePools whose offerings are not known.
+async fn read(client: &Client, sold: &Sold, with_names: bool) -> Result<(Loaded, Vec<String>)> {
     let mut patience = Patience::new(|words: &str| eprintln!("warning: the cluster: {words}"));
     let items = list_all(client, &mut patience).await;
     let mut items = items.map_err(environment)?;
@@ -173,7 +250,8 @@ async fn read(client: &Client, sold: &Sold, with_names: bool) -> Result<Loaded> 
     let loaded = plimsoll_snapshot::read_served(&text[..], &Limits::default(), resizes);
     let mut loaded = loaded.context("the cluster")?;
     loaded.snapshot.settings = Arc::new(settings);
-    Ok(loaded)
+    let left_out = types_by_class::of_cluster(&mut loaded, &sold)?;
+    Ok((loaded, left_out))
 }
 
 /// Classes of all kinds that this program has a provider for. Where they may not be listed, nothing is known of them, and a finding says so.
@@ -199,7 +277,8 @@ async fn node_classes<Tell: FnMut(&str)>(
     classes
 }
 
-/// A list without objects, at the present time, with the instance types that the cluster's pools may buy.
+/// A list without objects, at the present time, with the instance types that most of the cluster's pools may buy: those of the region, where
+/// one is known.
 fn empty(sold: &Sold) -> Result<Value> {
     let now = jiff::Timestamp::now();
     if let Some(region) = &sold.region {
@@ -224,12 +303,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kubeconfig_that_is_missing_is_named_once() {
-        let path = Path::new("/nowhere/config");
-        let error = Kubeconfig::read_from(path).unwrap_err();
+    fn a_kubeconfig_that_cannot_be_read_is_named_once() {
+        let error = Kubeconfig::read_from(Path::new("/nowhere/config")).unwrap_err();
+        assert!(is_missing(&error));
         assert_eq!(
-            unread(error).to_string(),
-            "kubeconfig /nowhere/config: No such file or directory (os error 2)"
+            unread(KUBECONFIG, &error).to_string(),
+            "no cluster: kubeconfig /nowhere/config cannot be read: No such file or directory (expected a kubeconfig file)"
+        );
+        let denied = io::Error::from(io::ErrorKind::PermissionDenied);
+        let error = KubeconfigError::ReadConfig(denied, "/home/config".into());
+        assert!(!is_missing(&error));
+        assert_eq!(
+            unread("--kubeconfig config", &error).to_string(),
+            "no cluster: --kubeconfig config cannot be read: permission denied (expected a kubeconfig file)"
         );
     }
 

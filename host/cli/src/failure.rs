@@ -1,6 +1,7 @@
 //! Failure of a command: the whole chain once, on stderr, what to do about it where we know, and the exit code that says whose fault it
 //! is.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::process::ExitCode;
 
@@ -35,11 +36,24 @@ impl fmt::Display for Hinted {
 
 impl std::error::Error for Hinted {}
 
+/// The module that an error is of, as it was typed; hints name it.
+#[derive(Debug)]
+pub(crate) struct OfModule(pub(crate) String);
+
+impl fmt::Display for OfModule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "policy {}", self.0)
+    }
+}
+
 /// Tells what went wrong and picks the exit code: 3 for the environment, 1 for everything else.
 pub(crate) fn report(error: &Error) -> ExitCode {
     let chain: Vec<String> = error.chain().map(ToString::to_string).collect();
     eprintln!("error: {}", chain.join(": "));
-    if let Some(hint) = error.chain().find_map(hint) {
+    let module = error
+        .downcast_ref::<OfModule>()
+        .map(|module| module.0.as_str());
+    if let Some(hint) = error.chain().find_map(|cause| hint(cause, module)) {
         eprintln!("hint: {hint}");
     }
     ExitCode::from(if error.chain().any(is_environment) {
@@ -49,16 +63,32 @@ pub(crate) fn report(error: &Error) -> ExitCode {
     })
 }
 
-/// Hint for an error; `None` where there is none to give.
-fn hint(error: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
+/// Hint for an error, about a module where one is known; `None` where there is none to give.
+fn hint(
+    error: &(dyn std::error::Error + 'static),
+    module: Option<&str>,
+) -> Option<Cow<'static, str>> {
+    if let Some(refusal) = error.downcast_ref::<Refusal>() {
+        return Some(of_refusal(refusal, module));
+    }
     let hinted = error.downcast_ref::<Hinted>().map(|hinted| hinted.hint);
-    let refused = || error.downcast_ref::<Refusal>().map(Refusal::hint);
     let unbuilt = || {
         error
             .downcast_ref::<BuildError>()
             .and_then(BuildError::hint)
     };
-    hinted.or_else(refused).or_else(unbuilt)
+    hinted.or_else(unbuilt).map(Cow::Borrowed)
+}
+
+/// Hint for a module that is refused. A command in it is one that can be run as it stands.
+pub(crate) fn of_refusal(refusal: &Refusal, module: Option<&str>) -> Cow<'static, str> {
+    match (refusal, module) {
+        (Refusal::Setting { .. }, Some(module)) => format!(
+            "`plimsoll policy inspect {module}` lists the settings with defaults and limits"
+        )
+        .into(),
+        _ => refusal.hint().into(),
+    }
 }
 
 fn is_environment(error: &(dyn std::error::Error + 'static)) -> bool {

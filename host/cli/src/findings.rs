@@ -82,6 +82,13 @@ fn is_usable(loaded: &Loaded, pool: &NodePool) -> bool {
     pool.ready && pool.deleting.is_none() && is_served
 }
 
+/// A NodePool of EC2 in a cluster that does not say its region.
+pub(crate) fn left_out(pool: &str) -> String {
+    format!(
+        "NodePool {pool} has an EC2NodeClass, and neither a node nor AWS_REGION says in which region; its offerings are left out"
+    )
+}
+
 /// Objects of a cluster that cannot be read, wholly or in part.
 pub(crate) fn of_unread(loaded: &Loaded) -> Vec<String> {
     let notes = loaded.notes.iter().filter(|note| note.is_of_unread());

@@ -375,11 +375,12 @@ pub(crate) struct Access {
 #[cfg(feature = "live")]
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Sold {
-    /// EC2 region whose instance types the pools may buy; by default the region of the nodes' labels, else AWS_REGION, else AWS_DEFAULT_REGION.
-    /// Where no pool has a class of EC2, they buy those of the provider for laboratories.
-    #[arg(long, conflicts_with = "instance_types_file_path")]
+    /// EC2 region whose instance types the NodePools of an EC2NodeClass may buy; by default the region of the nodes' labels, else AWS_REGION, else
+    /// AWS_DEFAULT_REGION.
+    #[arg(long)]
     pub(crate) region: Option<String>,
-    /// JSON file with the instance types of the provider for laboratories; by default a generic list. Environment: INSTANCE_TYPES_FILE_PATH.
+    /// JSON file with the instance types that the NodePools of a KWOKNodeClass may buy; by default a generic list. Environment:
+    /// INSTANCE_TYPES_FILE_PATH.
     #[arg(long, value_name = "FILE")]
     pub(crate) instance_types_file_path: Option<PathBuf>,
 }

@@ -1,5 +1,6 @@
 //! Inputs: snapshots, recordings and traces, from files to what commands work on.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::Path;
@@ -9,9 +10,8 @@ use anyhow::{Context, Result, bail};
 use plimsoll_api::{Kind, Object};
 use plimsoll_core::catalogue::PriceSource;
 use plimsoll_core::engine::Engine;
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model;
-use plimsoll_core::model::PackingMode;
+use plimsoll_core::ids::{ObjectName, PoolName};
+use plimsoll_core::model::{self, NamedPolicies, NodePool, PackingMode};
 use plimsoll_core::snapshot::{Settings, Snapshot};
 use plimsoll_core::time::Timestamp;
 use plimsoll_sim::{Change, Recording, TimedChange};
@@ -19,6 +19,7 @@ use plimsoll_snapshot::{Limits, LoadError, Loaded, SnapshotError};
 
 use crate::digest::Digesting;
 use crate::flags::{Deciding, Packing};
+use crate::types_by_class;
 
 /// Reads a file as it is, telling on stderr what was assumed; `-` is standard input.
 pub(crate) fn file(path: &Path) -> Result<Loaded> {
@@ -27,7 +28,7 @@ pub(crate) fn file(path: &Path) -> Result<Loaded> {
 
 /// The same, with the SHA-256 of the bytes read, as `sha256sum` prints it.
 fn file_and_digest(path: &Path) -> Result<(Loaded, String)> {
-    let (loaded, digest) = if is_standard_input(path) {
+    let (mut loaded, digest) = if is_standard_input(path) {
         read(std::io::stdin().lock(), path)?
     } else {
         let file = File::open(path).map_err(|error| LoadError {
@@ -36,6 +37,10 @@ fn file_and_digest(path: &Path) -> Result<(Loaded, String)> {
         })?;
         read(file, path)?
     };
+    let assumed = types_by_class::assume(&mut loaded).with_context(|| name(path))?;
+    if let Some(words) = assumed {
+        eprintln!("warning: {}: {words}", name(path));
+    }
     for note in loaded.notes.iter().filter(|note| !note.is_advice()) {
         eprintln!("warning: {}: {note}", name(path));
     }
@@ -69,15 +74,67 @@ pub(crate) fn name(path: &Path) -> String {
     }
 }
 
-/// Reads a snapshot or recording, with the settings that flags give.
+/// Reads a snapshot or recording to decide on it, with the settings and policies that flags give.
 pub(crate) fn snapshot(path: &Path, deciding: &Deciding) -> Result<Loaded> {
     Ok(snapshot_and_digest(path, deciding)?.0)
 }
 
 /// The same, with the digest of the input.
 pub(crate) fn snapshot_and_digest(path: &Path, deciding: &Deciding) -> Result<(Loaded, String)> {
-    let (loaded, digest) = file_and_digest(path)?;
+    let (mut loaded, digest) = file_and_digest(path)?;
+    for words in without_named_policies(&mut loaded) {
+        eprintln!("warning: {}: {words}", name(path));
+    }
     Ok((with_settings(loaded, deciding), digest))
+}
+
+/// Sets the policies aside that NodePools ask for by name: the Policies of a cluster are not in its file, so that none of them would serve. A
+/// sentence for each NodePool that asks.
+fn without_named_policies(loaded: &mut Loaded) -> Vec<String> {
+    let mut asking: BTreeMap<PoolName, String> = BTreeMap::new();
+    let mut set_aside = |pool: &mut Arc<NodePool>| {
+        if pool.policies == NamedPolicies::default() {
+            return;
+        }
+        let own = Arc::make_mut(pool);
+        let asked = asked_policies(&std::mem::take(&mut own.policies));
+        asking.entry(own.name.clone()).or_insert_with(|| {
+            format!(
+                "NodePool {} asks for {asked}; --policy decides here",
+                own.name
+            )
+        });
+    };
+    // Rows of the snapshot are others than the objects that it was made of.
+    loaded.objects.pools.iter_mut().for_each(&mut set_aside);
+    loaded.snapshot.pools.iter_mut().for_each(&mut set_aside);
+    for timed in &mut loaded.changes {
+        if let plimsoll_snapshot::Change::Upsert { object, .. } = &mut timed.change
+            && let Object::Whole(model::Object::Pool(pool)) = object
+        {
+            set_aside(pool);
+        }
+    }
+    asking.into_values().collect()
+}
+
+/// Policies by hook and name.
+fn asked_policies(policies: &NamedPolicies) -> String {
+    let NamedPolicies {
+        rank,
+        consolidate,
+        budget,
+    } = policies;
+    let hooks = [
+        ("rank", rank),
+        ("consolidate", consolidate),
+        ("budget", budget),
+    ];
+    let named = hooks.into_iter().filter_map(|(hook, name)| {
+        let name = name.as_ref()?;
+        Some(format!("{hook} policy {name}"))
+    });
+    named.collect::<Vec<_>>().join(" and ")
 }
 
 /// A snapshot that was read, with the settings that flags give.

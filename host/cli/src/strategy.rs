@@ -22,6 +22,7 @@ use plimsoll_policy::{
 };
 use plimsoll_sim::{FixedGroup, Planner as _};
 
+use crate::failure::OfModule;
 use crate::meant::{closest, question};
 use crate::module::{self, Source};
 use crate::player::{Decided, Player, planned};
@@ -181,7 +182,7 @@ impl Strategy {
             };
             let source = module::source(asked.place);
             let added = source.and_then(|source| chosen.add(&asked, &source, engine));
-            added.with_context(|| format!("policy {}", asked.place))?;
+            added.with_context(|| OfModule(asked.place.to_owned()))?;
         }
         Ok(Self::Policies(Box::new(chosen)))
     }
@@ -310,7 +311,12 @@ impl Strategy {
 
 /// Message about a specification that is not understood, with the forms expected.
 fn not_understood(text: &str, engine: &Engine) -> String {
-    let meant = with_hook(text, engine);
+    // Who compares with Karpenter asks for it by name.
+    let meant = if text.eq_ignore_ascii_case("karpenter") {
+        Some("compatible (Karpenter's packing)".to_owned())
+    } else {
+        with_hook(text, engine)
+    };
     format!(
         "policy \"{text}\" is not understood; expected rank=, consolidate= or budget= with a name, a file or a folder behind it, or alone: compatible or fixed:TYPE{}",
         question(meant.as_deref())

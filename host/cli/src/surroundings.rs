@@ -18,6 +18,7 @@ use crate::cluster::environment;
 use crate::flags::{Decisions, Sold};
 use crate::leader::NAME;
 use crate::settings;
+use crate::types_by_class::KWOK_CLASS;
 
 /// Where AWS's tools look for the region.
 const REGIONS: [&str; 2] = ["AWS_REGION", "AWS_DEFAULT_REGION"];
@@ -33,7 +34,7 @@ fn first_of(names: [&str; 2], variable: &impl Fn(&str) -> Option<String>) -> Opt
     names.into_iter().find_map(variable)
 }
 
-/// The market of a cluster's pools: as flags say, else as the nodes or the environment do.
+/// The market of a cluster's pools: as flags say, else as the nodes or the environment do. Without a region nobody knows that of EC2.
 pub(crate) fn sold(flags: &Sold, items: &[Value]) -> Result<Sold> {
     sold_by(flags, items, &variable)
 }
@@ -44,27 +45,16 @@ fn sold_by(
     variable: &impl Fn(&str) -> Option<String>,
 ) -> Result<Sold> {
     let mut sold = flags.clone();
-    if sold.region.is_some() {
-        return Ok(sold);
-    }
-    let is_on_ec2 = items.iter().any(buys_on_ec2);
-    if sold.instance_types_file_path.is_some() {
-        if is_on_ec2 {
-            bail!(
-                "a NodePool of this cluster has a class of EC2; expected --region in place of --instance-types-file-path"
-            );
-        }
-        return Ok(sold);
-    }
-    if is_on_ec2 {
-        sold.region = region(items, variable)?;
-        if sold.region.is_none() {
-            bail!(
-                "a NodePool of this cluster has a class of EC2, and no node says which region that is in; expected --region, or AWS_REGION"
-            );
-        }
-    } else {
+    let is_on_ec2 = items.iter().any(|item| buys_with(item, CLASS));
+    if sold.instance_types_file_path.is_none() {
         sold.instance_types_file_path = variable("INSTANCE_TYPES_FILE_PATH").map(Into::into);
+    } else if is_on_ec2 && !items.iter().any(|item| buys_with(item, KWOK_CLASS)) {
+        bail!(
+            "the NodePools of this cluster have an EC2NodeClass and none a KWOKNodeClass; expected --region in place of --instance-types-file-path"
+        );
+    }
+    if sold.region.is_none() && is_on_ec2 {
+        sold.region = region(items, variable)?;
     }
     Ok(sold)
 }
@@ -87,9 +77,10 @@ fn region(items: &[Value], variable: &impl Fn(&str) -> Option<String>) -> Result
     }
 }
 
-fn buys_on_ec2(object: &Value) -> bool {
+/// `true` for a NodePool of this kind of class.
+fn buys_with(object: &Value, kind: &str) -> bool {
     let class = &object["spec"]["template"]["spec"]["nodeClassRef"];
-    object["kind"] == Kind::NodePool.as_str() && class["kind"] == CLASS
+    object["kind"] == Kind::NodePool.as_str() && class["kind"] == kind
 }
 
 /// Settings of decisions: those of the environment, which is the controller's own where the command runs beside it, and the rules of the
@@ -168,13 +159,19 @@ mod tests {
         let refused = sold_by(&file, &[pool("EC2NodeClass")], &none).expect_err("refused");
         assert_eq!(
             refused.to_string(),
-            "a NodePool of this cluster has a class of EC2; expected --region in place of --instance-types-file-path"
+            "the NodePools of this cluster have an EC2NodeClass and none a KWOKNodeClass; expected --region in place of --instance-types-file-path"
         );
-        let taken = sold_by(&file, &[pool("KWOKNodeClass")], &none).expect("taken");
-        assert_eq!(
-            taken.instance_types_file_path,
-            file.instance_types_file_path
-        );
+        for pools in [
+            &[pool("KWOKNodeClass")][..],
+            &[pool("EC2NodeClass"), pool("KWOKNodeClass")],
+        ] {
+            let taken = sold_by(&file, pools, &none).expect("taken");
+            assert_eq!(
+                taken.instance_types_file_path,
+                file.instance_types_file_path
+            );
+            assert_eq!(taken.region, None);
+        }
     }
 
     #[test]

@@ -285,7 +285,7 @@ impl Refusal {
                 "make the signal optional, or use a source that provides it"
             }
             Self::Setting { .. } => {
-                "`plimsoll policy inspect` lists the settings with defaults and limits"
+                "`plimsoll policy inspect MODULE` lists the settings with defaults and limits"
             }
             Self::NoCompiler { .. } => "the host could not start it; the module is not to blame",
             Self::Compile { .. } => {

@@ -40,20 +40,25 @@ pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
         mut loaded,
         decider,
         is_cluster,
+        left_out,
     } = asked(flags, &priced)?;
     let found = load::found(&mut loaded);
     let snapshot = &loaded.snapshot;
+    let mut beside = beside(&loaded, &decider, is_cluster);
+    beside.extend(left_out.iter().map(|pool| findings::left_out(pool)));
     let explained = Explained {
-        beside: beside(&loaded, &decider, is_cluster),
+        beside,
         loaded: &loaded,
         decider: &decider,
         priced: &priced,
+        place: if is_cluster { "cluster" } else { "snapshot" },
         output: flags.output,
     };
     let running = || found.disruption_snapshot(snapshot.now);
     match flags.subject {
         Subject::Node => {
-            let row = explained.known(Kind::Node, &flags.name, node_row(snapshot, &flags.name))?;
+            let row = node_row(snapshot, &flags.name, explained.place);
+            let row = explained.known(Kind::Node, &flags.name, row)?;
             explained.node(&running(), row)
         }
         Subject::Pool => explained.pool(&flags.name),
@@ -71,6 +76,8 @@ struct Asked {
     decider: Decider,
     /// `true` if it was read from an API server.
     is_cluster: bool,
+    /// NodePools of a cluster whose offerings are not known.
+    left_out: Vec<String>,
 }
 
 /// A cluster to explain, who decides in it, and what belongs to any explanation of it.
@@ -80,6 +87,8 @@ struct Explained<'l> {
     priced: &'l Priced,
     /// Findings that are no matter of one object's.
     beside: Vec<String>,
+    /// Where names are looked for: the cluster, or the snapshot.
+    place: &'static str,
     output: Format,
 }
 
@@ -95,7 +104,8 @@ impl Explained<'_> {
 
     fn pool(&self, name: &str) -> Result<()> {
         let (loaded, snapshot) = (self.loaded, &self.loaded.snapshot);
-        let found = self.known(Kind::NodePool, name, pool(&loaded.objects, name))?;
+        let found = pool(&loaded.objects, name, self.place);
+        let found = self.known(Kind::NodePool, name, found)?;
         let mut pool = NodePoolExplanation::of(snapshot, found);
         pool.policies = self.decider.policies_of(found);
         let own = findings::of_pools(loaded, |name| name == found.name.as_str());
@@ -106,7 +116,7 @@ impl Explained<'_> {
 
     fn pod(&self, name: &str) -> Result<()> {
         let (snapshot, priced) = (&self.loaded.snapshot, self.priced);
-        let row = self.known(Kind::Pod, name, pod_row(snapshot, name))?;
+        let row = self.known(Kind::Pod, name, pod_row(snapshot, name, self.place))?;
         let Decided {
             mut plan, faults, ..
         } = self.decider.plan(snapshot)?;
@@ -134,7 +144,8 @@ impl Explained<'_> {
     fn planned(&self, name: &str) -> Result<()> {
         let (snapshot, priced) = (&self.loaded.snapshot, self.priced);
         let Decided { plan, faults, .. } = self.decider.plan(snapshot)?;
-        let number = self.known(Kind::NodeClaim, name, claim_number(snapshot, &plan, name))?;
+        let number = claim_number(snapshot, &plan, name, self.place);
+        let number = self.known(Kind::NodeClaim, name, number)?;
         let mut explained = NodeClaimExplanation::of(snapshot, &plan, priced, number);
         let own = plan.claims[number].pool.as_str();
         let own = findings::of_pools(self.loaded, |name| name == own);
@@ -198,6 +209,7 @@ fn asked(flags: &flags::Explain, priced: &Arc<Priced>) -> Result<Asked> {
             loaded,
             decider,
             is_cluster: true,
+            left_out: live.left_out,
         });
     };
     let loaded = load::snapshot(path, &flags.deciding)?;
@@ -206,6 +218,7 @@ fn asked(flags: &flags::Explain, priced: &Arc<Priced>) -> Result<Asked> {
         loaded,
         decider,
         is_cluster: false,
+        left_out: Vec::new(),
     })
 }
 
@@ -217,6 +230,7 @@ fn asked(flags: &flags::Explain, priced: &Arc<Priced>) -> Result<Asked> {
         loaded,
         decider,
         is_cluster: false,
+        left_out: Vec::new(),
     })
 }
 
@@ -235,13 +249,13 @@ fn strategy(
 }
 
 /// The row of the node of that name.
-fn node_row(snapshot: &Snapshot, name: &str) -> Result<usize> {
+fn node_row(snapshot: &Snapshot, name: &str, place: &str) -> Result<usize> {
     let objects = || snapshot.nodes.iter().map(|row| row.node.as_ref());
     let is_meant = |node: Option<&Arc<Node>>| node.is_some_and(|it| it.name.as_str() == name);
     objects().position(is_meant).with_context(|| {
         let names = objects().flatten().map(|node| node.name.as_str());
         format!(
-            "there is no node {name} in the snapshot{}",
+            "there is no node {name} in the {place}{}",
             question(closest(name, names))
         )
     })
@@ -254,20 +268,20 @@ fn claim_row(snapshot: &Snapshot, name: &str) -> Option<usize> {
 }
 
 /// The NodePool of that name, with its conditions, which no decision reads and a snapshot does not have.
-fn pool<'o>(objects: &'o Objects, name: &str) -> Result<&'o NodePool> {
+fn pool<'o>(objects: &'o Objects, name: &str, place: &str) -> Result<&'o NodePool> {
     let mut pools = objects.pools.iter();
     let pool = pools.find(|pool| pool.name.as_str() == name);
     pool.map(|pool| &**pool).with_context(|| {
         let names = objects.pools.iter().map(|pool| pool.name.as_str());
         format!(
-            "there is no NodePool {name} in the snapshot{}",
+            "there is no NodePool {name} in the {place}{}",
             question(closest(name, names))
         )
     })
 }
 
 /// The row of the pod of that name.
-fn pod_row(snapshot: &Snapshot, name: &str) -> Result<usize> {
+fn pod_row(snapshot: &Snapshot, name: &str, place: &str) -> Result<usize> {
     let matches = |row: &usize| {
         let pod = &snapshot.pods[*row];
         pod.name.to_string() == name || pod.name.name.as_ref() == name
@@ -276,7 +290,7 @@ fn pod_row(snapshot: &Snapshot, name: &str) -> Result<usize> {
     match rows.as_slice() {
         [row] => Ok(*row),
         [] => bail!(
-            "there is no pod {name} in the snapshot{}",
+            "there is no pod {name} in the {place}{}",
             meant(snapshot, name)
         ),
         several => {
@@ -330,7 +344,7 @@ fn meant(snapshot: &Snapshot, name: &str) -> String {
 }
 
 /// The number of the planned claim of that name, or of that number.
-fn claim_number(snapshot: &Snapshot, plan: &Plan, name: &str) -> Result<usize> {
+fn claim_number(snapshot: &Snapshot, plan: &Plan, name: &str, place: &str) -> Result<usize> {
     let names: Vec<String> = (0..plan.claims.len())
         .map(|row| claim_name(snapshot, plan, row).to_string())
         .collect();
@@ -349,7 +363,7 @@ fn claim_number(snapshot: &Snapshot, plan: &Plan, name: &str) -> Result<usize> {
         let known = known.map(|claim| claim.name.as_str());
         let names = names.iter().map(String::as_str).chain(known);
         bail!(
-            "there is no NodeClaim {name} in the snapshot, nor in its plan, which {has}{}",
+            "there is no NodeClaim {name} in the {place}, nor in its plan, which {has}{}",
             question(closest(name, names))
         );
     };

@@ -66,7 +66,6 @@ async fn serve(flags: &Run) -> Result<()> {
         bail!(manifest::refusal(asked)?);
     }
     let settings = settings(flags)?;
-    let lease = LeaseName::of(&flags.leader_election, environment_of)?;
     let limits = process::limits(&flags.process, &environment_of);
     let telemetry = process::telemetry(&flags.process, &environment_of);
     let memory = flags.policy_memory.as_deref().map(policy::memory);
@@ -75,6 +74,8 @@ async fn serve(flags: &Run) -> Result<()> {
     let config = config(flags).await?;
     let client = Client::try_from(config.clone()).map_err(environment)?;
     let provider = Prepared::read(flags, &settings, &client, &environment_of).await?;
+    // Who has no cluster yet is not asked for the namespace of its lease.
+    let lease = LeaseName::of(&flags.leader_election, environment_of)?;
     let records = flags.records.as_deref();
     let records = records
         .map(|path| records::stream(path, &engine))

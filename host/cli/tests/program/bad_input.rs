@@ -318,3 +318,56 @@ fn values_of_a_newer_version_are_told_with_object_field_and_value() {
     let known = pool("", "{nodes: \"1\", reasons: [Unhealthy]}");
     fed(&["snapshot", "check", "-"], known.as_bytes()).ok();
 }
+
+#[test]
+fn karpenter_is_compared_with_by_its_packing() {
+    let text = snapshot("");
+    for arguments in [
+        ["simulate", "-", "--compare", "karpenter"],
+        ["simulate", "-", "--policy", "Karpenter"],
+        ["plan", "-", "--policy", "karpenter"],
+    ] {
+        let ran = fed(&arguments, text.as_bytes());
+        let meant = "; did you mean compatible (Karpenter's packing)?";
+        assert!(ran.code == 1 && ran.error().ends_with(meant), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_what_if_without_a_value_is_told_as_the_help_has_it() {
+    let ran = fed(
+        &["simulate", "-", "--what-if", "foo"],
+        snapshot("").as_bytes(),
+    );
+    let words =
+        "--what-if foo has no value; expected RULE=VALUE, such as guards=off or budgets=100%";
+    assert_eq!((ran.code, ran.error()), (1, words));
+}
+
+/// The command of a hint can be run as it stands, wherever that is.
+#[test]
+fn a_hint_about_settings_names_the_module_that_was_asked_for() {
+    let hint = "hint: `plimsoll policy inspect spot-diversified` lists the settings with defaults and limits\n";
+    let text = snapshot("");
+    let wrong = "rank=spot-diversified,lost_hour=2";
+    for arguments in [
+        &["plan", "-", "--policy", wrong][..],
+        &["simulate", "-", "--compare", wrong],
+        &[
+            "policy",
+            "diff",
+            "list-price",
+            "spot-diversified,lost_hour=2",
+            "--on",
+            "-",
+        ],
+        &["policy", "check", "spot-diversified", "lost_hour=2"],
+        &["policy", "bench", "spot-diversified", "lost_hour=2"],
+    ] {
+        let ran = fed(arguments, text.as_bytes());
+        assert_eq!(ran.code, 1, "{ran:?}");
+        assert!(ran.err.ends_with(hint), "{arguments:?}: {ran:?}");
+    }
+    let inspect = ["policy", "inspect", "spot-diversified"];
+    fed(&inspect, text.as_bytes()).ok().prints("lost_hours");
+}

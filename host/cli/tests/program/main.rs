@@ -19,7 +19,13 @@ mod proof;
 mod records;
 mod schema;
 mod self_test;
+#[cfg(feature = "live")]
+mod server;
 mod shell;
 mod simulate;
+#[cfg(feature = "live")]
+mod start;
 mod tutorial;
+#[cfg(feature = "live")]
+mod two_providers;
 mod user;

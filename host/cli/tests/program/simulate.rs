@@ -140,16 +140,70 @@ fn a_static_pool_is_told_in_a_plan_and_kept_at_its_number_in_a_simulation() {
     assert!(warned.contains(words), "{warned}");
 }
 
+/// Deployments whose nodes are empty after an hour.
+const CHANGES: &str = "changes:\n\
+    - {at: +1m, deploy: {namespace: shop, name: web, replicas: 12, template: {metadata: {labels: {app: web}}, \
+      spec: {containers: [{name: main, resources: {requests: {cpu: 900m, memory: 1Gi}}}]}}}}\n\
+    - {at: +1h, scale: {namespace: shop, name: web, amount: 5}}\n\
+    - {at: +9h, scale: {namespace: shop, name: web, amount: 4}}\n";
+
+/// Policies of a cluster are not in its file: what NodePools ask for by name, at once or later, is set aside and changes nothing.
+#[test]
+fn policies_that_node_pools_name_are_set_aside() {
+    let folder = Folder::new();
+    let input = |name: &str, annotations: &str| {
+        let changed = format!(
+            "- {{at: +2h, upsert: {{apiVersion: karpenter.sh/v1, kind: NodePool, metadata: {{name: later, annotations: {{{annotations}}}}}, \
+             spec: {{template: {{spec: {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: default}}, \
+             requirements: []}}}}}}}}}}\n"
+        );
+        let text = snapshot("").replacen("---\n", &format!("{CHANGES}{changed}---\n"), 1);
+        let annotated = format!("metadata: {{name: general, annotations: {{{annotations}}}}}");
+        let text = text.replacen("metadata: {name: general}", &annotated, 1);
+        folder.file(name, text)
+    };
+    let plain = input("plain.yaml", "");
+    let naming = input(
+        "naming.yaml",
+        "plimsoll.dev/rank-policy: spot-diversified, plimsoll.dev/budget-policy: freeze",
+    );
+    let runs = |input: &str| {
+        let compare = ["--compare", "compatible", "-o", "json"];
+        let ran = plimsoll(&[&["simulate", input][..], &compare].concat()).ok();
+        let result: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+        (result["runs"].clone(), ran.err)
+    };
+    let (without, quiet) = runs(&plain);
+    assert!(!quiet.contains("asks for"), "{quiet}");
+    assert!(
+        without[0]["disruption"]["empty"].as_u64() > Some(0),
+        "{without}"
+    );
+    let (with, said) = runs(&naming);
+    assert_eq!(with, without, "{said}");
+    let warning = |pool: &str| {
+        format!(
+            "warning: {naming}: NodePool {pool} asks for rank policy spot-diversified and budget policy freeze; --policy decides here\n"
+        )
+    };
+    for pool in ["general", "later"] {
+        assert_eq!(said.matches(&warning(pool)).count(), 1, "{said}");
+    }
+    for command in [
+        &["plan", &naming][..],
+        &["explain", "nodepool", "general", &naming],
+    ] {
+        let ran = plimsoll(command).ok();
+        assert_eq!(ran.err.matches(&warning("general")).count(), 1, "{ran:?}");
+        assert!(!ran.out.contains("does not serve"), "{ran:?}");
+    }
+}
+
 /// Nodes are empty after an hour, and a budget may keep them.
 #[test]
 fn a_rule_is_changed_for_a_column_of_its_own() {
     let folder = Folder::new();
-    let changes = "changes:\n\
-        - {at: +1m, deploy: {namespace: shop, name: web, replicas: 12, template: {metadata: {labels: {app: web}}, \
-          spec: {containers: [{name: main, resources: {requests: {cpu: 900m, memory: 1Gi}}}]}}}}\n\
-        - {at: +1h, scale: {namespace: shop, name: web, amount: 5}}\n\
-        - {at: +9h, scale: {namespace: shop, name: web, amount: 4}}\n";
-    let input = snapshot("").replacen("---\n", &format!("{changes}---\n"), 1);
+    let input = snapshot("").replacen("---\n", &format!("{CHANGES}---\n"), 1);
     let input = folder.file("recording.yaml", input);
     let what_ifs = [
         "--what-if",

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::at_scale::{self, LimitUse};
-use crate::failure::Environment;
+use crate::failure::{self, Environment, OfModule};
 use crate::flags::Check;
 use crate::module::{self, Source};
 use crate::output::{show, texts};
@@ -48,14 +48,14 @@ struct CheckedStep {
     reason: Option<&'static str>,
     /// Of the step that refused: what to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    hint: Option<&'static str>,
+    hint: Option<String>,
 }
 
 pub(crate) fn run(flags: &Check) -> Result<()> {
     let engine = controllers_engine(flags.large_modules, None)?;
     let settings: Vec<&str> = flags.settings.iter().map(String::as_str).collect();
     let pairs = pairs(&settings)?;
-    let of_module = || format!("policy {}", flags.module);
+    let of_module = || OfModule(flags.module.clone());
     let (mut steps, refusal, module) = match source(flags, &engine) {
         Ok(source) => {
             let (examination, module) =
@@ -81,7 +81,7 @@ pub(crate) fn run(flags: &Check) -> Result<()> {
             ok: false,
             message: refusal.to_string(),
             reason: Some(refusal.reason()),
-            hint: Some(refusal.hint()),
+            hint: Some(failure::of_refusal(refusal, Some(&flags.module)).into_owned()),
         });
     }
     let failed = module.and_then(|module| add_at_scale(at_scale::ask(&module), &mut steps));
@@ -96,7 +96,8 @@ pub(crate) fn run(flags: &Check) -> Result<()> {
         (None, Some(failed)) => Err(failed.context(of_module())),
         (Some(refusal), _) => {
             let (step, reason) = (refusal.step(), refusal.reason());
-            Err(refusal).with_context(|| format!("policy {}: {reason} at {step}", flags.module))
+            let refused = Err(refusal).with_context(|| format!("{reason} at {step}"));
+            refused.with_context(of_module)
         }
     }
 }

@@ -15,7 +15,7 @@ use plimsoll_policy::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::failure::Environment;
+use crate::failure::{Environment, OfModule};
 use crate::flags::Diff;
 use crate::load;
 use crate::module;
@@ -245,7 +245,7 @@ fn taken(text: &str, engine: &Engine) -> Result<(AnyModule, String)> {
         let given = |schema: &Schema| typed(schema, &pairs);
         Ok(AnyModule::accept(engine, &source.bytes, &given)?)
     });
-    let accepted = accepted.with_context(|| format!("policy {place}"))?;
+    let accepted = accepted.with_context(|| OfModule(place.to_owned()))?;
     let name = short_name(accepted.manifest()).to_owned();
     let parts = std::iter::once(name.as_str()).chain(settings.iter().copied());
     let name = parts.collect::<Vec<_>>().join(", ");
@@ -266,7 +266,7 @@ fn beside(flags: &Diff, hook: Hook, engine: &Engine) -> Result<Policies> {
         }
         let added = module::source(asked.place);
         let added = added.and_then(|source| chosen.add(&asked, &source, engine));
-        added.with_context(|| format!("policy {}", asked.place))?;
+        added.with_context(|| OfModule(asked.place.to_owned()))?;
     }
     Ok(chosen.policies)
 }

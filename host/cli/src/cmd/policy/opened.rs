@@ -6,6 +6,7 @@ use plimsoll_author::suite::Suite;
 use plimsoll_policy::{AnyModule, Inspection};
 
 use super::beside::Beside;
+use crate::failure::OfModule;
 use crate::module;
 use crate::policy::{engine, pairs, typed};
 
@@ -20,7 +21,7 @@ pub(crate) struct Opened {
 impl Opened {
     /// Opens the module of that name, with settings as `KEY=VALUE` over those of the suite in `beside`.
     pub(crate) fn open(module: &str, settings: &[String], beside: Beside) -> Result<Self> {
-        let of_module = || format!("policy {module}");
+        let of_module = || OfModule(module.to_owned());
         let source = module::source(module).with_context(of_module)?;
         let engine = engine()?;
         source.verify(&engine).with_context(of_module)?;

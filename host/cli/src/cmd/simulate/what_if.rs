@@ -82,7 +82,7 @@ impl fmt::Display for WhatIf {
 }
 
 impl WhatIf {
-    /// Reads `NAME=VALUE`, several joined by `+`. Fails with what was expected.
+    /// Reads `RULE=VALUE`, several joined by `+`. Fails with what was expected.
     pub(super) fn parse(text: &str) -> Result<Self> {
         let tweaks = text.split('+').map(Tweak::parse);
         Ok(Self {
@@ -128,7 +128,7 @@ impl Tweak {
     fn parse(text: &str) -> Result<Self> {
         let Some((name, value)) = text.split_once('=') else {
             bail!(
-                "--what-if {text} has no value; expected NAME=VALUE, such as guards=off or budgets=100%"
+                "--what-if {text} has no value; expected RULE=VALUE, such as guards=off or budgets=100%"
             );
         };
         let expected = |what: &str| format!("--what-if {name} is \"{value}\"; expected {what}");
@@ -239,7 +239,7 @@ mod tests {
         for (text, said) in [
             (
                 "guards",
-                "--what-if guards has no value; expected NAME=VALUE",
+                "--what-if guards has no value; expected RULE=VALUE",
             ),
             ("guards=on", "--what-if guards is \"on\"; expected off"),
             (
