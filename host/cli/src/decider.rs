@@ -147,7 +147,8 @@ impl Decider {
                 use plimsoll_controller::policies::Standing;
                 let named = snapshot.pools.iter();
                 let missing = named.filter_map(|pool| Standing::missing(&serving.unobserved, pool));
-                let own = serving.standing.findings.iter().cloned();
+                let (generation, pools) = (&serving.unobserved, &snapshot.pools);
+                let own = serving.standing.findings(generation, pools).into_iter();
                 own.chain(missing).collect()
             }
         }

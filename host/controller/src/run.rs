@@ -291,14 +291,13 @@ impl Controller {
     /// Tells who follows policies of the pools that these may serve.
     fn observe_pools(&self, input: &Input) {
         match input {
-            Input::Applied(Object::Pool(pool), _) => self.pools.send_if_modified(|pools| {
-                let (labels, named) = (&pool.own_labels, &pool.policies);
-                let before = pools.insert(pool.name.clone(), Arc::clone(pool));
-                before.is_none_or(|it| it.own_labels != *labels || it.policies != *named)
-            }),
-            Input::Deleted(Object::Pool(pool), _) => {
-                (self.pools).send_if_modified(|pools| pools.remove(&pool.name).is_some())
+            Input::Applied(Object::Pool(pool), _) => {
+                self.pools.send_if_modified(|pools| pools.put(pool))
             }
+            Input::Deleted(Object::Pool(pool), _) => {
+                (self.pools).send_if_modified(|pools| pools.remove(&pool.name))
+            }
+            Input::Synced => self.pools.send_if_modified(Pools::complete),
             _ => false,
         };
     }

@@ -110,6 +110,8 @@ reasons! {
         WaitingOnNodeClaimTermination,
         /// Policy: its module serves.
         Serving,
+        /// Policy: its module is loaded, and no NodePool is left to it.
+        NoNodePools,
         /// Policy: its module is asked in shadow.
         Shadowing,
         /// Policy: how its module, in shadow, compares with what decides.

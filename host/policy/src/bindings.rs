@@ -129,6 +129,12 @@ impl<M> Bindings<M> {
         self.bound.iter().map(|own| &*own.name)
     }
 
+    /// When the policy of that name was made; `None` where that is not known, and where nobody serves under it.
+    pub(crate) fn created(&self, name: &str) -> Option<Timestamp> {
+        let own = self.bound.iter().find(|own| *own.name == *name)?;
+        own.created
+    }
+
     /// The policies that answer for pools of a snapshot, as one decision asks them.
     pub(crate) fn parts(&self, snapshot: &Snapshot) -> Vec<Part<'_, M>> {
         let rows: Vec<Vec<usize>> = snapshot.pools.iter().map(|pool| self.of(pool)).collect();
@@ -153,7 +159,7 @@ impl<M> Bindings<M> {
     /// Policies that answer for a pool, by their places.
     fn of(&self, pool: &NodePool) -> Vec<usize> {
         let mut bound = self.bound.iter().enumerate();
-        if let Some(named) = named(self.hook, pool) {
+        if let Some(named) = self.hook.named_by(pool) {
             let own = bound.find(|(_, own)| own.name == *named);
             return own.map(|(at, _)| at).into_iter().collect();
         }
@@ -167,17 +173,20 @@ impl<M> Bindings<M> {
 
     /// The policy that a pool asks for by name where nobody serves under it.
     pub(crate) fn missing<'p>(&self, pool: &'p NodePool) -> Option<&'p Arc<str>> {
-        let named = named(self.hook, pool)?;
+        let named = self.hook.named_by(pool)?;
         let mut bound = self.bound.iter();
         (!bound.any(|own| own.name == *named)).then_some(named)
     }
 }
 
-fn named(hook: Hook, pool: &NodePool) -> Option<&Arc<str>> {
-    let names = &pool.policies;
-    match hook {
-        Hook::Rank => names.rank.as_ref(),
-        Hook::Consolidate => names.consolidate.as_ref(),
-        Hook::Budget => names.budget.as_ref(),
+impl Hook {
+    /// The policy that a pool asks for by name; `None` where it takes those that select it.
+    pub fn named_by(self, pool: &NodePool) -> Option<&Arc<str>> {
+        let names = &pool.policies;
+        match self {
+            Self::Rank => names.rank.as_ref(),
+            Self::Consolidate => names.consolidate.as_ref(),
+            Self::Budget => names.budget.as_ref(),
+        }
     }
 }

@@ -103,8 +103,16 @@ pub enum Refusal {
     WrongHook {
         /// The hook it is for.
         found: Hook,
-        /// The hook it is used for, or that its manifest names.
+        /// The hook it is used for.
         expected: Hook,
+    },
+    /// Its manifest names another hook than it exports.
+    #[error("the module exports the hook {found}; its manifest names {named}")]
+    OtherExport {
+        /// The hook that it exports.
+        found: Hook,
+        /// The hook of the manifest.
+        named: Hook,
     },
     /// Asks for more than anybody may have.
     #[error("the module asks for {asked} {what}; the ceiling is {ceiling}")]
@@ -194,9 +202,10 @@ impl Refusal {
             Self::Invalid { .. } => Step::Validation,
             Self::ImportsForbidden { .. } => Step::Imports,
             Self::Manifest { .. } => Step::Manifest,
-            Self::NoHook { .. } | Self::OtherTrack { .. } | Self::WrongHook { .. } => {
-                Step::Interface
-            }
+            Self::NoHook { .. }
+            | Self::OtherTrack { .. }
+            | Self::WrongHook { .. }
+            | Self::OtherExport { .. } => Step::Interface,
             Self::Asks { .. } => Step::Limits,
             Self::UnknownColumn { .. } => Step::Signals,
             Self::Setting { .. } => Step::Settings,
@@ -228,7 +237,7 @@ impl Refusal {
             Self::Manifest { .. } => EventReason::ManifestRefused,
             Self::NoHook { .. } => EventReason::HookMissing,
             Self::OtherTrack { .. } => EventReason::InterfaceUnknown,
-            Self::WrongHook { .. } => EventReason::HookMismatch,
+            Self::WrongHook { .. } | Self::OtherExport { .. } => EventReason::HookMismatch,
             Self::Asks { .. } => EventReason::LimitExceeded,
             Self::UnknownColumn { .. } => EventReason::SignalMissing,
             Self::Setting { .. } => EventReason::SettingsRefused,
@@ -277,8 +286,13 @@ impl Refusal {
             Self::OtherTrack { .. } => {
                 "rebuild with an SDK of version 0.1, or use a host that speaks the newer one"
             }
-            Self::WrongHook { .. } => {
-                "use it for the hook it is written for; the manifest has to name the same one"
+            Self::WrongHook { found, .. } => match found {
+                Hook::Rank => "set spec.hook to Rank, the hook of this module",
+                Hook::Consolidate => "set spec.hook to Consolidate, the hook of this module",
+                Hook::Budget => "set spec.hook to Budget, the hook of this module",
+            },
+            Self::OtherExport { .. } => {
+                "name the hook that the module exports in its manifest, and pack it with `plimsoll policy pack`"
             }
             Self::Asks { .. } => "ask for no more than the ceiling, in the manifest's limits",
             Self::UnknownColumn { .. } => {

@@ -323,6 +323,15 @@ impl Generation {
         }
     }
 
+    /// When the policy of that name was made; `None` where that is not known, and where none of that hook serves under it.
+    pub fn created(&self, hook: Hook, name: &str) -> Option<Timestamp> {
+        match hook {
+            Hook::Rank => self.rank.created(name),
+            Hook::Consolidate => self.consolidate.created(name),
+            Hook::Budget => self.budget.created(name),
+        }
+    }
+
     /// Names of the policies of a hook, the oldest first.
     pub fn names(&self, hook: Hook) -> Vec<&str> {
         match hook {

@@ -77,6 +77,15 @@ impl Hook {
         }
     }
 
+    /// As `spec.hook` of a Policy names it.
+    pub const fn in_spec(self) -> &'static str {
+        match self {
+            Self::Rank => "Rank",
+            Self::Consolidate => "Consolidate",
+            Self::Budget => "Budget",
+        }
+    }
+
     /// As it stands before the word policy.
     pub const fn adjective(self) -> &'static str {
         match self {

@@ -111,10 +111,7 @@ impl<'a> Outline<'a> {
             let mut others = Hook::ALL.into_iter().filter(|other| *other != hook);
             let other = others.find(|other| self.exported(other.interface()).is_some());
             return Err(match other {
-                Some(found) if wanted != CONFIGURE => Refusal::WrongHook {
-                    found,
-                    expected: hook,
-                },
+                Some(found) if wanted != CONFIGURE => Refusal::OtherExport { found, named: hook },
                 _ => Refusal::NoHook {
                     found: listed(&self.exports),
                     hook,

@@ -237,7 +237,9 @@ impl Gatherer {
             return;
         };
         let problem = unread.problem.iter().map(|problem| {
-            format!("{problem}: nothing is launched for it and no node of it is disrupted")
+            format!(
+                "{problem}: nothing is launched for it and no node of it is disrupted voluntarily"
+            )
         });
         let ignored = unread.ignored.iter().map(ToString::to_string);
         for sentence in problem.chain(ignored) {

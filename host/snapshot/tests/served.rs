@@ -116,7 +116,7 @@ fn a_pool_of_which_a_part_cannot_be_read_is_read_without_it_and_not_ready() {
         told(&loaded),
         [
             "NodePool odd: metadata.annotations[plimsoll.dev/packing] is \"tight\"; expected price or compatible: nothing is launched for \
-          it and no node of it is disrupted"
+          it and no node of it is disrupted voluntarily"
         ]
     );
 }

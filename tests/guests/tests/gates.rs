@@ -78,7 +78,7 @@ fn a_module_that_says_another_hook_than_it_exports_is_refused() {
     check(
         &promising(&["plimsoll:policy/budgeter@0.1.0"], RANKING),
         "HookMismatch",
-        "the module is for the hook budget; expected rank",
+        "the module exports the hook budget; its manifest names rank",
     );
 }
 

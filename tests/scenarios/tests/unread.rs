@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use plimsoll_core::labels::{Labels, NODEPOOL};
-use plimsoll_core::model::{ConditionStatus, ConditionType, NodeClaim, NodePool, Object, Unread};
+use plimsoll_core::model::{
+    Budget, BudgetNodes, ConditionStatus, ConditionType, NodeClaim, NodePool, Object, Unread,
+};
 use plimsoll_core::resources::{ResourceName, Resources};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
@@ -137,4 +139,41 @@ fn what_is_ignored_of_a_pool_is_named_while_it_serves() {
     run.run_until(at(20));
     assert_eq!(valid(&run), (ConditionStatus::True, part.to_owned()));
     assert_eq!(run.nodes().count(), 3);
+}
+
+/// As for Karpenter: the pool serves, and its budgets allow nothing.
+#[test]
+fn a_budget_whose_schedule_cannot_be_read_is_named_with_its_effect_while_the_pool_serves() {
+    let budget = |schedule: &str| Budget {
+        schedule: Some(schedule.into()),
+        duration: Some(Span::from_secs(3600)),
+        ..Budget::always(BudgetNodes::Count(1))
+    };
+    let odd = |schedules: &[&str]| {
+        let budgets = schedules.iter().copied().map(budget).collect();
+        general().with(|pool| pool.disruption.budgets = budgets)
+    };
+    let effect = ": the budget counts as 0, and no node of the NodePool is disrupted voluntarily";
+    let mut run = run();
+    apply(&mut run, odd(&["@daily", "61 25 * * *"]));
+    run.run_until(at(20));
+    let said = "spec.disruption.budgets[1].schedule is \"61 25 * * *\" (the minute is \"61\"); expected 0 to 59";
+    assert_eq!(
+        valid(&run),
+        (ConditionStatus::True, format!("{said}{effect}"))
+    );
+    apply(&mut run, odd(&["@dailyX"]));
+    run.run_until(at(30));
+    let said = "spec.disruption.budgets[0].schedule is \"@dailyX\"; expected five fields or a macro such as @daily";
+    assert_eq!(
+        valid(&run),
+        (ConditionStatus::True, format!("{said}{effect}"))
+    );
+    scale(&mut run, 0);
+    run.run_until(at(60));
+    assert_eq!(run.nodes().count(), 2, "no empty node is disrupted");
+    apply(&mut run, general());
+    run.run_until(at(90));
+    assert_eq!(valid(&run), (ConditionStatus::True, String::new()));
+    assert_eq!(run.nodes().count(), 0);
 }

@@ -4,7 +4,6 @@ use std::fmt::Write;
 
 use anyhow::{Context, Result};
 use plimsoll_author::pack::pack;
-use plimsoll_policy::Hook;
 use serde_json::Value;
 
 use crate::meant::question;
@@ -53,11 +52,7 @@ fn packed(place: &str) -> Result<(String, String, String)> {
 }
 
 fn manifest(name: &str, configmap: &str, asked: &Asked<'_>) -> Result<String> {
-    let hook = match asked.hook {
-        Hook::Rank => "Rank",
-        Hook::Consolidate => "Consolidate",
-        Hook::Budget => "Budget",
-    };
+    let hook = asked.hook.in_spec();
     let mut text = format!(
         "apiVersion: plimsoll.dev/v1alpha1\nkind: Policy\nmetadata:\n  name: {name}\nspec:\n  hook: {hook}\n  configMapRef:\n    name: {configmap}\n  nodePoolSelector: {{}}\n"
     );

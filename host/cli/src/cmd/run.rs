@@ -105,7 +105,7 @@ async fn serve(flags: &Run) -> Result<()> {
         () = &mut stopped => return Ok(()),
     };
     let client = gated(config, leadership.as_ref(), &limits)?;
-    let (pools, seen) = watch::channel(Pools::new());
+    let (pools, seen) = watch::channel(Pools::default());
     let (notices, noticed) = Notices::channel(&telemetry);
     // Ends with this function. The first decision is made with the policies that there are.
     let _following = policies::follow(Shared {

@@ -276,11 +276,7 @@ impl PoolPolicy {
     #[cfg(feature = "live")]
     pub(crate) fn of(hook: Hook, name: &str, counts: Option<(i64, i64)>) -> Self {
         Self {
-            hook: match hook {
-                Hook::Rank => "Rank",
-                Hook::Consolidate => "Consolidate",
-                Hook::Budget => "Budget",
-            },
+            hook: hook.in_spec(),
             name: name.to_owned(),
             calls: counts.map(|(calls, _)| calls),
             faults: counts.map(|(_, faults)| faults),

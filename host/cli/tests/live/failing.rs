@@ -193,7 +193,8 @@ async fn of_several_policies_the_oldest_serves_and_the_others_say_so_in_their_co
     let oldest = oldest.expect("there are three").name_any();
     let wanted = |name: &str| {
         let own = i64::from(name == oldest);
-        json!(["True", "Serving", own, 1 - own, 0])
+        let reason = ["ServedByAnother", "Serving"][usize::from(name == oldest)];
+        json!(["True", reason, own, 1 - own, 0])
     };
     let mut last = BTreeMap::new();
     let shown = until("the columns", PATIENCE, async || {

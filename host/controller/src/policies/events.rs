@@ -4,6 +4,11 @@ use plimsoll_api::kinds::{Condition, PolicyStatus};
 use plimsoll_core::event_reason::EventReason;
 use plimsoll_policy::{Fault, Hook};
 
+/// Status of a condition that holds.
+const TRUE: &str = "True";
+/// Reason of a module whose pools other policies serve.
+const SERVED_BY_ANOTHER: &str = EventReason::ServedByAnother.as_str();
+
 /// An event to be written on a Policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Said {
@@ -16,20 +21,22 @@ pub(super) struct Said {
 pub(super) fn of_change(before: Option<&PolicyStatus>, after: &PolicyStatus) -> Vec<Said> {
     let was = |kind: &str| before.and_then(|status| condition(status, kind));
     let mut said = Vec::new();
+    let conflict = condition(after, "Conflicting").filter(|own| {
+        let was = was("Conflicting");
+        own.status == TRUE && !was.is_some_and(|was| is_alike(was, own))
+    });
     if let Some(ready) = condition(after, "Ready") {
         let is_same = was("Ready").is_some_and(|own| is_alike(own, ready));
-        if ready.status != "True" {
+        if ready.status != TRUE {
             said.extend(as_written(ready).filter(|_| !is_same));
         } else if !is_same || before.is_some_and(|status| serves_another(status, after)) {
-            said.extend(serves(ready, after));
+            let is_back = was("Ready").is_some_and(|own| own.status != TRUE);
+            // Who serves its pools instead is what the event of the conflict says.
+            let is_said = conflict.is_some() && ready.reason == SERVED_BY_ANOTHER && !is_back;
+            said.extend(serves(before, (ready, after)).filter(|_| !is_said));
         }
     }
-    if let Some(conflict) = condition(after, "Conflicting")
-        && conflict.status == "True"
-        && !was("Conflicting").is_some_and(|own| is_alike(own, conflict))
-    {
-        said.extend(as_written(conflict));
-    }
+    said.extend(conflict.and_then(as_written));
     said
 }
 
@@ -75,21 +82,37 @@ fn serves_another(before: &PolicyStatus, after: &PolicyStatus) -> bool {
     serves(before) != serves(after)
 }
 
-fn serves(ready: &Condition, after: &PolicyStatus) -> Option<Said> {
+/// Event of a module that serves now, with what was so before: the same words once more would only raise the count of an older event, which
+/// stands above the trouble that is over.
+fn serves(
+    before: Option<&PolicyStatus>,
+    (ready, after): (&Condition, &PolicyStatus),
+) -> Option<Said> {
     let module = after.serving.as_deref().unwrap_or("of this policy");
-    let does = if ready.reason == "Shadowing" {
-        "is asked in shadow"
-    } else {
-        "serves"
+    let with_remark = |does: &str| match ready.message.as_str() {
+        "" => format!("module {module} {does}"),
+        remark => format!("module {module} {does}; {remark}"),
     };
-    let more = match ready.message.as_str() {
-        "" => String::new(),
-        more => format!("; {more}"),
+    let (reason, message) = match EventReason::parse(&ready.reason)? {
+        // No pool is left to it either; that it is no warning tells it from the conflict.
+        EventReason::ServedByAnother | EventReason::NoNodePools => {
+            (EventReason::NoNodePools, ready.message.clone())
+        }
+        EventReason::Shadowing => (EventReason::Shadowing, with_remark("is asked in shadow")),
+        reason => (reason, with_remark("serves")),
     };
-    Some(Said {
-        reason: EventReason::parse(&ready.reason)?,
-        message: format!("module {module} {does}{more}"),
-    })
+    let was = before.and_then(|status| condition(status, "Ready"));
+    let module_before = before.and_then(|status| status.serving.as_deref());
+    let more = match (was, module_before) {
+        (Some(was), _) if (&was.status, &was.reason) != (&ready.status, &ready.reason) => {
+            let Condition { status, reason, .. } = was;
+            format!("; Ready was {status} ({reason}) before")
+        }
+        (_, Some(other)) if other != module => format!("; module {other} served before"),
+        _ => String::new(),
+    };
+    let message = message + &more;
+    Some(Said { reason, message })
 }
 
 /// A condition in its own words; nothing of a policy that does not serve since that was asked for, or is not known yet.
@@ -146,7 +169,10 @@ mod tests {
         assert_eq!(told(None, &first), ["Serving: module a (1) serves"]);
         assert!(told(Some(&first), &first).is_empty());
         let next = status(SERVES, "b", "");
-        assert_eq!(told(Some(&first), &next), ["Serving: module b (1) serves"]);
+        assert_eq!(
+            told(Some(&first), &next),
+            ["Serving: module b (1) serves; module a (1) served before"]
+        );
         let refused = status(("False", "ImportsForbidden", "it imports"), "b", "");
         assert_eq!(
             told(Some(&next), &refused),
@@ -156,7 +182,63 @@ mod tests {
         // The module that had served all along, again.
         assert_eq!(
             told(Some(&refused), &next),
-            ["Serving: module b (1) serves"]
+            ["Serving: module b (1) serves; Ready was False (ImportsForbidden) before"]
+        );
+    }
+
+    #[test]
+    fn what_is_over_is_an_event_of_its_own() {
+        let serves = status(SERVES, "a", "");
+        let shadow = status(("True", "Shadowing", ""), "a", "");
+        let off = status(("False", "Off", "its mode is Off"), "a", "");
+        for (before, after, said) in [
+            (
+                status(("False", "BytesMissing", "it is gone"), "a", ""),
+                &serves,
+                "Serving: module a (1) serves; Ready was False (BytesMissing) before",
+            ),
+            (
+                status(("False", "SettingsRefused", "setting x"), "a", ""),
+                &serves,
+                "Serving: module a (1) serves; Ready was False (SettingsRefused) before",
+            ),
+            (
+                off,
+                &shadow,
+                "Shadowing: module a (1) is asked in shadow; Ready was False (Off) before",
+            ),
+            (
+                shadow.clone(),
+                &serves,
+                "Serving: module a (1) serves; Ready was True (Shadowing) before",
+            ),
+        ] {
+            assert_eq!(told(Some(&before), after), [said]);
+        }
+    }
+
+    #[test]
+    fn a_module_without_a_pool_says_so_in_no_warning_and_who_has_them_is_said_once() {
+        let words = "module a (1) is loaded; no NodePool is selected";
+        let idle = status(("True", "NoNodePools", words), "a", "");
+        assert_eq!(told(None, &idle), [format!("NoNodePools: {words}")]);
+        assert!(!EventReason::NoNodePools.is_warning());
+        let serves = status(SERVES, "a", "");
+        assert_eq!(
+            told(Some(&idle), &serves),
+            ["Serving: module a (1) serves; Ready was True (NoNodePools) before"]
+        );
+        let words = "module a (1) is loaded; policy b, which is older, serves";
+        let held = status(("True", "ServedByAnother", words), "a", "pool x");
+        assert_eq!(told(None, &held), ["ServedByAnother: pool x"]);
+        assert_eq!(told(Some(&serves), &held), ["ServedByAnother: pool x"]);
+        // The trouble is over, whoever serves its pools.
+        let refused = status(("False", "BytesMissing", "it is gone"), "a", "pool x");
+        assert_eq!(
+            told(Some(&refused), &held),
+            [format!(
+                "NoNodePools: {words}; Ready was False (BytesMissing) before"
+            )]
         );
     }
 
@@ -168,7 +250,10 @@ mod tests {
         let said = told(Some(&first), &three);
         assert_eq!(said, ["PolicyFailed: failed its last 3"]);
         assert!(told(Some(&three), &four).is_empty());
-        assert_eq!(told(Some(&four), &first), ["Serving: module a (1) serves"]);
+        assert_eq!(
+            told(Some(&four), &first),
+            ["Serving: module a (1) serves; Ready was False (PolicyFailed) before"]
+        );
     }
 
     #[test]

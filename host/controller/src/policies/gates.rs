@@ -13,7 +13,8 @@ use super::wanted::ModuleSpec;
 
 /// A module as it is to be judged.
 pub(super) struct Asked {
-    pub(super) hook: Hook,
+    /// The hook that it has to answer; of one that served before that of its manifest, where this is `None`.
+    pub(super) hook: Option<Hook>,
     pub(super) module: ModuleSpec,
     pub(super) stored: Stored,
     /// The module that serves for this hook in this mode: it has passed before.
@@ -59,6 +60,10 @@ fn judge_here(engine: &Engine, asked: Asked) -> Result<Judged, Refusal> {
     {
         return Ok(Judged::Serves);
     }
+    let hook = match hook {
+        Some(hook) => hook,
+        None => hook_of(engine, &entries)?,
+    };
     let candidate = Candidate {
         hook,
         // What it serves under is of no matter to the gates.
@@ -68,6 +73,12 @@ fn judge_here(engine: &Engine, asked: Asked) -> Result<Judged, Refusal> {
         settings: &|schema| module.settings(schema),
     };
     candidate.accepted(engine).map(Judged::Passed)
+}
+
+/// Hook that the manifest of a module names.
+fn hook_of(engine: &Engine, entries: &BTreeMap<String, Vec<u8>>) -> Result<Hook, Refusal> {
+    let stored = assemble(entries.clone())?;
+    Ok(engine.inspect(&stored)?.manifest.hook)
 }
 
 /// `true` if the entries hold the component of that digest; refused where they are not what was promised.

@@ -11,7 +11,7 @@ use plimsoll_kube::event::Notice;
 use plimsoll_policy::{Generation, Hook};
 use tokio::time::sleep;
 
-use super::status::Pools;
+use super::share::Pools;
 use super::{Common, PAUSE};
 
 /// A pool, with the annotation and the policy that it names.

@@ -17,6 +17,7 @@ mod memory;
 mod module_maps;
 mod serving;
 mod shadows;
+mod share;
 mod standing;
 mod status;
 mod task;
@@ -41,8 +42,8 @@ use crate::telemetry::Telemetry;
 pub use changes::PolicyChanges;
 use copies::Copies;
 pub use shadows::Shadows;
+pub use share::Pools;
 pub use standing::{Counts, Standing, standing};
-pub use status::Pools;
 use task::PolicyTask;
 
 /// The longest that each Policy is waited for at the start.

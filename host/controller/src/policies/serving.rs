@@ -14,6 +14,7 @@ use super::calls::Calls;
 use super::events::instead;
 use super::health::{Bulletin, Happened, Health, News};
 use super::memory::Memory;
+use super::share::{Claimant, Share};
 use super::status::ConditionState;
 use super::wanted::{Mode, Wanted};
 use crate::clock::Clock;
@@ -54,7 +55,7 @@ impl Serving {
     /// A module that is to serve as is wanted.
     fn of(wanted: &Wanted, module: &AnyModule, remembered: RememberedModule) -> Self {
         Self {
-            hook: wanted.hook,
+            hook: module.manifest().hook,
             mode: wanted.mode,
             serves: wanted.serves.clone(),
             module: remembered,
@@ -111,6 +112,8 @@ pub(super) struct Place {
     pub(super) bulletin: Arc<Bulletin>,
     pub(super) serving: Option<Serving>,
     pub(super) memory: Memory,
+    /// Hook of the modules that served well, as far as it is known.
+    remembered: Option<Hook>,
 }
 
 impl Place {
@@ -128,6 +131,7 @@ impl Place {
             bulletin: Arc::default(),
             serving: None,
             memory,
+            remembered: None,
         }
     }
 
@@ -166,6 +170,11 @@ impl Place {
     }
 
     fn publish(&mut self, next: &mut Serving, module: AnyModule) {
+        let before = self.remembered.replace(next.hook);
+        if before.is_some_and(|before| before != next.hook) {
+            // Modules of another hook cannot stand in for this one.
+            self.memory.good.clear();
+        }
         let health = Arc::new(Health::new(
             next.module.clone(),
             Arc::clone(&self.calls),
@@ -292,12 +301,49 @@ impl Place {
         serving.is_some_and(|own| own.vetoes && own.may_answer_now())
     }
 
-    /// A remark on what serves although something else was asked for.
-    pub(super) fn goes_on(&self) -> String {
+    /// A remark on what serves although something else was asked for. A module of another hook than is asked for now goes on for its own.
+    pub(super) fn goes_on(&self, asked: Hook) -> String {
         self.serving.as_ref().map_or_else(String::new, |serving| {
-            format!("; serving: {}, unchanged", shown(&serving.module.digest))
+            let (module, hook) = (shown(&serving.module.digest), serving.hook);
+            let hook = of_hook(hook, asked);
+            format!("; serving: {module}{hook}, unchanged")
         })
     }
+
+    /// Pools that the module that serves decides for, and those that it selects and does not get; none where it is not followed.
+    pub(super) fn share(&self) -> Share {
+        let serving = self.serving.as_ref();
+        let Some(serving) = serving.filter(|own| own.mode == Mode::Active) else {
+            return Share::default();
+        };
+        let claimant = Claimant {
+            name: &self.name,
+            created: self.created,
+            hook: serving.hook,
+            serves: &serving.serves,
+        };
+        let given = &self.common.given;
+        Share::of(
+            claimant,
+            &given.generations.current(),
+            &given.pools.borrow(),
+        )
+    }
+
+    /// The state of a module that serves, where no pool is left to it; `None` where it decides for any, and where it is not to.
+    pub(super) fn idle(&self, share: &Share) -> Option<ConditionState> {
+        let serving = self.serving.as_ref();
+        let serving = serving.filter(|own| own.mode == Mode::Active)?;
+        share.idle(&serving.shown())
+    }
+}
+
+/// Words for the hook of a module where it is not the one that its Policy asks for.
+pub(super) fn of_hook(hook: Hook, asked: Hook) -> String {
+    if hook == asked {
+        return String::new();
+    }
+    format!(" for hook {}", hook.in_spec())
 }
 
 /// Begin of a digest, for people.

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use kube::Client;
 use plimsoll_api::kinds::{Condition, Policy, RememberedModule};
-use plimsoll_core::model::NodePool;
+use plimsoll_core::model::{LabelSelector, NodePool};
 use plimsoll_core::time::Timestamp;
+use plimsoll_core::words::shortened;
 use plimsoll_kube::module;
 use plimsoll_kube::policy::each;
 use plimsoll_policy::{
@@ -21,7 +22,7 @@ use super::events::condition;
 use super::gates::{Asked, Judged, judge};
 use super::held;
 use super::memory::Memory;
-use super::serving::shown;
+use super::serving::{of_hook, shown};
 use super::wanted::{Mode, ModuleSpec, Wanted};
 
 /// Reason of a module that another controller might take in: how large one may be is a flag of its.
@@ -37,8 +38,24 @@ const TRUE: &str = "True";
 pub struct Standing {
     placed: Vec<Placed>,
     counts: Vec<Counts>,
-    /// Remarks on policies that do not serve as they should, in sentences.
-    pub findings: Vec<String>,
+    findings: Vec<Finding>,
+}
+
+/// A remark on policies that do not serve as they should.
+#[derive(Debug, PartialEq)]
+struct Finding {
+    /// A sentence.
+    words: String,
+    /// The policy, where no module of it decides.
+    undecided: Option<Undecided>,
+}
+
+/// A policy of which no module decides, with what it would decide for.
+#[derive(Debug, PartialEq)]
+struct Undecided {
+    policy: String,
+    hook: Hook,
+    serves: LabelSelector,
 }
 
 /// Calls of a policy, as its status counts them.
@@ -89,8 +106,46 @@ impl Standing {
         Some(format!("NodePool {}: {}", pool.name, held::words(&held)))
     }
 
+    /// Remarks on policies that do not serve as they should, in sentences, where this generation decides for these pools.
+    pub fn findings(&self, generation: &Generation, pools: &[Arc<NodePool>]) -> Vec<String> {
+        let sentence = |finding: &Finding| match &finding.undecided {
+            None => finding.words.clone(),
+            Some(own) => format!("{}; {}", finding.words, own.effect(generation, pools)),
+        };
+        self.findings.iter().map(sentence).collect()
+    }
+
     fn find(&mut self, policy: &str, words: &str) {
-        self.findings.push(format!("Policy {policy}: {words}"));
+        self.add(policy, words, None);
+    }
+
+    /// Adds a remark, unless it is there.
+    fn add(&mut self, policy: &str, words: &str, undecided: Option<Undecided>) {
+        let words = format!("Policy {policy}: {words}");
+        let finding = Finding { words, undecided };
+        if !self.findings.contains(&finding) {
+            self.findings.push(finding);
+        }
+    }
+}
+
+impl Undecided {
+    /// What is done without it. Pools that another policy serves miss nothing.
+    fn effect(&self, generation: &Generation, pools: &[Arc<NodePool>]) -> String {
+        let is_own = |pool: &&Arc<NodePool>| match self.hook.named_by(pool) {
+            Some(named) => **named == *self.policy,
+            None => self.serves.matches(&pool.own_labels),
+        };
+        let unserved = pools.iter().filter(is_own);
+        let unserved = unserved.filter(|pool| generation.answering(self.hook, pool).is_empty());
+        let names: Vec<&str> = unserved.map(|pool| pool.name.as_str()).collect();
+        match (self.hook, names.len()) {
+            (Hook::Consolidate | Hook::Budget, _) | (Hook::Rank, 0) => {
+                "it decides nothing".to_owned()
+            }
+            (Hook::Rank, 1) => format!("list prices are taken for NodePool {}", names[0]),
+            (Hook::Rank, _) => format!("list prices are taken for NodePools {}", shortened(names)),
+        }
     }
 }
 
@@ -107,7 +162,10 @@ pub async fn standing(
         Err(kube::Error::Api(status)) if status.code == FORBIDDEN => {
             let words =
                 "no right to list policies of plimsoll.dev/v1alpha1: explained as without any";
-            standing.findings.push(words.to_owned());
+            standing.findings.push(Finding {
+                words: words.to_owned(),
+                undecided: None,
+            });
             return Ok(standing);
         }
         Err(error) => return Err(error),
@@ -171,52 +229,39 @@ impl Reading<'_> {
             Ok((digest, module)) => (Some(wanted.module.remembered(&digest)), Ok(module)),
             Err(words) => (None, Err(words)),
         };
-        let of = (name.as_str(), &wanted);
-        let put = self
-            .put_behind(of, &memory, own_digest.as_ref(), standing)
+        let behind = self
+            .behind((&name, &wanted), &memory, own_digest.as_ref(), standing)
             .await;
-        match own {
-            Ok(module) => {
-                let is_aside = own_digest.is_some_and(|own| memory.is_quarantined(&own));
-                standing.put(&name, &wanted, module, is_aside);
-                for words in unmet(policy) {
-                    standing.find(&name, &words);
-                }
-            }
-            Err(words) => {
-                let instead = match put {
-                    Some(good) => format!("module {good} continues to decide"),
-                    None if wanted.hook == Hook::Rank => {
-                        "list prices are taken for its pools".to_owned()
-                    }
-                    None => "it decides nothing".to_owned(),
-                };
-                standing.find(&name, &format!("{words}; {instead}"));
+        let is_loaded = own.is_ok();
+        let is_aside = own_digest.is_some_and(|own| memory.is_quarantined(&own));
+        let own = own.map(|module| (module, is_aside));
+        standing.place(&name, wanted, own, behind);
+        if is_loaded {
+            for words in unmet(policy) {
+                standing.find(&name, &words);
             }
         }
     }
 
-    /// Modules that served well, put behind the policy's own one; the newest of them in short, `None` where none can be loaded.
-    async fn put_behind<'m>(
+    /// Modules that served well behind the policy's own one, each with its digest in short, the newest first. What cannot be loaded is a finding.
+    async fn behind<'m>(
         &self,
         (name, wanted): (&str, &Wanted),
         memory: &'m Memory,
         own: Option<&RememberedModule>,
         standing: &mut Standing,
-    ) -> Option<&'m str> {
-        let mut newest = None;
-        let behind = memory.good.iter().rev();
-        for good in behind.filter(|good| Some(*good) != own) {
+    ) -> Vec<(&'m str, AnyModule)> {
+        let mut behind = Vec::new();
+        for good in memory.good.iter().filter(|good| Some(*good) != own) {
             let digest = shown(&good.digest);
             if let Some(module) = self.good(wanted, good).await {
-                standing.put(name, wanted, module, false);
-                newest = Some(digest);
+                behind.push((digest, module));
             } else {
                 let words = format!("module {digest} cannot be loaded from its copy");
                 standing.find(name, &words);
             }
         }
-        newest
+        behind
     }
 
     /// The module of its ConfigMap, with its digest, or why it cannot be loaded.
@@ -236,20 +281,20 @@ impl Reading<'_> {
             let bytes = map.and_then(|mut map| map.entries.remove(&key));
             stored.entries.extend(bytes.map(|bytes| (key, bytes)));
         }
-        self.judged(wanted.hook, spec.clone(), stored).await
+        self.judged(Some(wanted.hook), spec.clone(), stored).await
     }
 
-    /// A module that served well before, from its copy.
+    /// A module that served well before, from its copy, for its own hook: its policy may ask for another by now.
     async fn good(&self, wanted: &Wanted, good: &RememberedModule) -> Option<AnyModule> {
         let stored = self.copies.read(&good.digest).await.ok()??;
         let spec = wanted.module.of_remembered(good);
-        let judged = self.judged(wanted.hook, spec, stored).await;
+        let judged = self.judged(None, spec, stored).await;
         judged.ok().map(|(_, module)| module)
     }
 
     async fn judged(
         &self,
-        hook: Hook,
+        hook: Option<Hook>,
         module: ModuleSpec,
         stored: module::Stored,
     ) -> Result<(String, AnyModule), String> {
@@ -272,6 +317,43 @@ impl Reading<'_> {
 }
 
 impl Standing {
+    /// Places a policy's own module in front of those that served well before, the newest first; where it cannot be loaded for a reason, the
+    /// newest of them continues.
+    fn place(
+        &mut self,
+        name: &str,
+        wanted: Wanted,
+        own: Result<(AnyModule, bool), String>,
+        mut behind: Vec<(&str, AnyModule)>,
+    ) {
+        let hook_of = |module: &AnyModule| module.manifest().hook;
+        let newest = behind.first();
+        let newest = newest.map(|(digest, module)| (*digest, hook_of(module)));
+        // Those of another hook than the one in front cannot stand in for it.
+        let front = own.as_ref().map(|(module, _)| hook_of(module));
+        let front = front.ok().or(newest.map(|(_, hook)| hook));
+        behind.retain(|(_, module)| Some(hook_of(module)) == front);
+        for (_, module) in behind.into_iter().rev() {
+            self.put(name, &wanted, module, false);
+        }
+        match (own, newest) {
+            (Ok((module, is_aside)), _) => self.put(name, &wanted, module, is_aside),
+            (Err(words), Some((good, hook))) => {
+                let hook = of_hook(hook, wanted.hook);
+                let words = format!("{words}; module {good} continues to decide{hook}");
+                self.find(name, &words);
+            }
+            (Err(words), None) => {
+                let undecided = Undecided {
+                    policy: name.to_owned(),
+                    hook: wanted.hook,
+                    serves: wanted.serves,
+                };
+                self.add(name, &words, Some(undecided));
+            }
+        }
+    }
+
     fn put(&mut self, name: &str, wanted: &Wanted, module: AnyModule, is_aside: bool) {
         self.placed.push(Placed {
             binding: Binding {

@@ -1,18 +1,9 @@
 //! The account of one Policy: its condition `Ready`, and the status that says it.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
 use plimsoll_api::kinds::{Condition, Policy, PolicyStatus};
 use plimsoll_core::event_reason::EventReason;
-use plimsoll_core::ids::PoolName;
-use plimsoll_core::model::{LabelSelector, NodePool};
-use plimsoll_policy::{Generation, Hook};
-
-/// The pools that there are.
-pub type Pools = BTreeMap<PoolName, Arc<NodePool>>;
 
 /// The state of a policy against its object: as it says, or why not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +23,14 @@ impl ConditionState {
         }
     }
 
+    /// Ready, with a remark.
+    pub(super) fn remarked(reason: EventReason, message: String) -> Self {
+        Self {
+            message,
+            ..Self::ready(reason)
+        }
+    }
+
     pub(super) fn unready(reason: EventReason, message: impl Into<String>) -> Self {
         Self::untold(reason.as_str(), message)
     }
@@ -43,50 +42,6 @@ impl ConditionState {
             reason,
             message: message.into(),
         }
-    }
-}
-
-/// Pools that a policy answers for, and those of its selection that another policy answers for.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Share {
-    pub(super) own: Vec<String>,
-    /// Pool and policy.
-    pub(super) of_others: Vec<(String, String)>,
-}
-
-impl Share {
-    /// The pools of a policy that decides.
-    pub(super) fn of(
-        name: &str,
-        (hook, serves): (Hook, &LabelSelector),
-        generation: &Generation,
-        pools: &Pools,
-    ) -> Self {
-        let mut share = Self::default();
-        for pool in pools.values() {
-            let answering = generation.answering(hook, pool);
-            if answering.contains(&name) {
-                share.own.push(pool.name.to_string());
-            } else if let (true, Some(other)) =
-                (serves.matches(&pool.own_labels), answering.first())
-            {
-                let other = (pool.name.to_string(), (*other).to_owned());
-                share.of_others.push(other);
-            }
-        }
-        share
-    }
-
-    /// A remark on pools that it does not get; `None` where it gets all.
-    pub(super) fn conflict(&self) -> Option<String> {
-        let (pool, policy) = self.of_others.first()?;
-        let more = match self.of_others.len() - 1 {
-            0 => String::new(),
-            count => format!(", and {count} more"),
-        };
-        Some(format!(
-            "pool {pool} is served by policy {policy}{more}: one that the pool names comes first, then the oldest, then the first by name; name one in an annotation of the pool, or select other pools"
-        ))
     }
 }
 

@@ -11,7 +11,6 @@ use std::sync::Arc;
 
 use plimsoll_api::kinds::{Policy, PolicyStatus, RememberedModule};
 use plimsoll_core::event_reason::EventReason;
-use plimsoll_core::model::LabelSelector;
 use plimsoll_core::time::Timestamp;
 use plimsoll_kube::event::Notice;
 use plimsoll_kube::module::{ModuleError, Stored};
@@ -27,7 +26,8 @@ use super::health::Happened;
 use super::memory::Memory;
 use super::module_maps::ModuleMaps;
 use super::serving::{Place, Serving, shown};
-use super::status::{ConditionState, Share, status};
+use super::share::Share;
+use super::status::{ConditionState, status};
 use super::wanted::{Mode, ModuleSpec, Wanted};
 use super::{Common, PAUSE};
 
@@ -121,7 +121,7 @@ impl PolicyTask {
             self.compare(&policy);
             self.need();
             self.copy().await;
-            self.tell(&policy, wanted.as_ref().ok()).await;
+            self.tell(&policy).await;
             if self.is_settled()
                 && let Some(settled) = settled.take()
             {
@@ -180,7 +180,7 @@ impl PolicyTask {
     /// Brings what serves to what is wanted, as far as the module allows.
     async fn settle(&mut self, wanted: &Wanted) {
         if !self.is_restored {
-            self.is_restored = wanted.mode != Mode::Active || self.restore(wanted).await;
+            self.is_restored = wanted.mode != Mode::Active || self.restore(wanted, None).await;
         }
         if wanted.mode == Mode::Off {
             self.place.withdraw();
@@ -241,7 +241,7 @@ impl PolicyTask {
         };
         let same = serving.filter(is_same);
         let asked = Asked {
-            hook: wanted.hook,
+            hook: Some(wanted.hook),
             module: wanted.module.clone(),
             stored: stored.clone(),
             serves: same.map(|own| own.module.clone()),
@@ -268,18 +268,21 @@ impl PolicyTask {
     /// The module that is wanted cannot serve, for this reason: the one that serves goes on, or one that served well serves again.
     async fn without(&mut self, wanted: &Wanted, reason: EventReason, words: &str) {
         if self.place.serving.is_none() && wanted.mode == Mode::Active {
-            self.restore(wanted).await;
+            // What was off answers no other hook than is asked for; what served as the last process ended goes on for its own.
+            let hook = self.is_restored.then_some(wanted.hook);
+            self.restore(wanted, hook).await;
         }
         self.place.select(wanted);
-        let goes_on = self.place.goes_on();
+        let goes_on = self.place.goes_on(wanted.hook);
         self.ready = ConditionState::unready(reason, format!("{words}{goes_on}"));
     }
 
-    /// Has the modules serve again that served well before, the newest in the end. `false` where it has to be tried again.
-    async fn restore(&mut self, wanted: &Wanted) -> bool {
+    /// Has the modules serve again that served well before, the newest in the end, each for its own hook or only those of one. `false` where
+    /// it has to be tried again.
+    async fn restore(&mut self, wanted: &Wanted, hook: Option<Hook>) -> bool {
         while let Some(good) = self.unrestored.last().cloned() {
             let digest = shown(&good.digest);
-            match self.restored(wanted, &good).await {
+            match self.restored((wanted, hook), &good).await {
                 Ok(true) => {}
                 Ok(false) => self.place.memory.forget(&good),
                 Err(words) => {
@@ -298,7 +301,11 @@ impl PolicyTask {
     }
 
     /// Has one of them serve; `false` where it cannot any more.
-    async fn restored(&mut self, wanted: &Wanted, good: &RememberedModule) -> Result<bool, String> {
+    async fn restored(
+        &mut self,
+        (wanted, hook): (&Wanted, Option<Hook>),
+        good: &RememberedModule,
+    ) -> Result<bool, String> {
         let (policy, digest) = (&*self.name, shown(&good.digest));
         let copy = self.common.copies.read(&good.digest).await;
         let Some(stored) = copy.map_err(|error| error.to_string())? else {
@@ -306,7 +313,7 @@ impl PolicyTask {
             return Ok(false);
         };
         let asked = Asked {
-            hook: wanted.hook,
+            hook,
             module: wanted.module.of_remembered(good),
             stored,
             serves: None,
@@ -385,11 +392,15 @@ impl PolicyTask {
     }
 
     /// Writes the status where it says something else than the object does, and tells people what has changed.
-    async fn tell(&mut self, policy: &Policy, wanted: Option<&Wanted>) {
+    async fn tell(&mut self, policy: &Policy) {
         if matches!(self.content, Content::Unknown) && self.ready.reason == "Pending" {
             return;
         }
-        let said = self.status(policy, wanted);
+        // Until all pools have been seen a module that has none looks idle.
+        if self.ready.is_true && !self.common.given.pools.borrow().is_complete() {
+            return;
+        }
+        let said = self.status(policy);
         for change in events::of_change(self.told.as_ref(), &said) {
             self.publish(policy, change);
         }
@@ -407,30 +418,27 @@ impl PolicyTask {
     }
 
     /// The state of the policy as people are told it.
-    fn ready(&self) -> ConditionState {
+    fn ready(&self, share: &Share) -> ConditionState {
         if !self.ready.is_true {
             return self.ready.clone();
         }
-        let because = self.uncopied_because.as_ref();
-        let message = because.map(|words| format!("no copy of it can be kept: {words}"));
-        self.place.trouble().unwrap_or_else(|| ConditionState {
-            message: message.unwrap_or_default(),
-            ..self.ready.clone()
-        })
+        if let Some(trouble) = self.place.trouble() {
+            return trouble;
+        }
+        let idle = self.place.idle(share);
+        let mut ready = idle.unwrap_or_else(|| self.ready.clone());
+        if let Some(words) = &self.uncopied_because {
+            let separator = if ready.message.is_empty() { "" } else { "; " };
+            ready.message = format!(
+                "{}{separator}no copy of it can be kept: {words}",
+                ready.message
+            );
+        }
+        ready
     }
 
-    fn status(&self, policy: &Policy, wanted: Option<&Wanted>) -> PolicyStatus {
-        let share = self.share(wanted);
-        let conflict = share.conflict();
-        let conflicting = ConditionState {
-            is_true: conflict.is_some(),
-            reason: if conflict.is_some() {
-                EventReason::ServedByAnother.as_str()
-            } else {
-                "NoConflict"
-            },
-            message: conflict.unwrap_or_default(),
-        };
+    fn status(&self, policy: &Policy) -> PolicyStatus {
+        let share = self.place.share();
         let log = self.common.given.shadows.log(&self.name);
         let own = &self.place.calls;
         let counts = own.counts();
@@ -446,8 +454,8 @@ impl PolicyTask {
             last_good: memory.good.clone(),
             quarantined: memory.quarantined.clone(),
             pools: count(share.own.len() as u64),
-            conflicts: count(share.of_others.len() as u64),
-            node_pools: share.own,
+            conflicts: count(share.conflicts() as u64),
+            node_pools: share.own.clone(),
             calls,
             faults,
             fallbacks: counts.fell_back,
@@ -455,20 +463,9 @@ impl PolicyTask {
             shadow: log.as_ref().and_then(compared::status),
             ..PolicyStatus::default()
         };
-        let conditions = [("Ready", &self.ready()), ("Conflicting", &conflicting)];
+        let (ready, conflicting) = (self.ready(&share), share.conflicting());
+        let conditions = [("Ready", &ready), ("Conflicting", &conflicting)];
         status(policy, &conditions, rest)
-    }
-
-    fn share(&self, wanted: Option<&Wanted>) -> Share {
-        let serving = self.place.serving.as_ref();
-        let is_active = serving.is_some_and(|own| own.mode == Mode::Active);
-        let Some(wanted) = wanted.filter(|_| is_active) else {
-            return Share::default();
-        };
-        let serves: &LabelSelector = &wanted.serves;
-        let generation = self.common.given.generations.current();
-        let pools = self.common.given.pools.borrow();
-        Share::of(&self.name, (wanted.hook, serves), &generation, &pools)
     }
 }
 
@@ -491,3 +488,6 @@ fn created(policy: &Policy) -> Option<Timestamp> {
 fn count(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests;

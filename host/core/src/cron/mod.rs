@@ -14,6 +14,9 @@ use calendar::{Date, Day};
 /// Days searched for the next hit: five years with their leap days.
 const HORIZON_DAYS: u32 = 5 * 366;
 
+/// Field of a [`ScheduleError`] that is about no field alone.
+pub const WHOLE: &str = "the whole";
+
 /// A schedule that could not be understood.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("schedule {text:?}: {field} is {found:?}, expected {expected}")]
@@ -88,7 +91,7 @@ impl Schedule {
         let [minutes, hours, days, months, weekdays] = fields.as_slice() else {
             return Err(ScheduleError {
                 text: text.to_owned(),
-                field: "the whole",
+                field: WHOLE,
                 found: text.to_owned(),
                 expected: "five fields or a macro such as @daily".to_owned(),
             });

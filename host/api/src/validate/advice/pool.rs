@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use plimsoll_core::cron::{Schedule, WHOLE};
 use plimsoll_core::labels::{self, LabelKey};
 use plimsoll_core::requirement::{Operator, Requirement};
 use serde_json::Value;
@@ -27,15 +28,6 @@ const FIXED: [(&str, &[&str]); 2] = [
 const KWOK_DOMAIN: &str = "karpenter.kwok.sh";
 /// Begins of the names of the provider's labels, which look alike in other domains.
 const LOOK_ALIKE: [&str; 2] = ["instance-", "capacity-reservation-"];
-const SCHEDULES: [&str; 7] = [
-    "@annually",
-    "@yearly",
-    "@monthly",
-    "@weekly",
-    "@daily",
-    "@midnight",
-    "@hourly",
-];
 
 /// Remarks about a pool's specification.
 pub(super) fn check(spec: &Value, findings: &mut Findings) {
@@ -192,11 +184,8 @@ fn budgets(spec: &Value, findings: &mut Findings) {
     let disruption = spec.get("disruption").unwrap_or(&null);
     for (at, budget) in items(disruption, "budgets").iter().enumerate() {
         let schedule = text(budget, "schedule");
-        if !schedule.is_empty() && !is_schedule(schedule) {
-            findings.fault(
-                format!("spec.disruption.budgets[{at}].schedule"),
-                format!("is \"{schedule}\", which nobody can read: the budget then counts as 0 and nothing is disrupted; expected five fields of a cron line in UTC such as 0 9 * * 1-5"),
-            );
+        if let Some(fault) = schedule_fault(schedule) {
+            findings.fault(format!("spec.disruption.budgets[{at}].schedule"), fault);
         }
         let reasons = budget.get("reasons").filter(|list| !list.is_null());
         if reasons.and_then(Value::as_array).is_some_and(Vec::is_empty) {
@@ -217,32 +206,45 @@ fn budgets(spec: &Value, findings: &mut Findings) {
     }
 }
 
-/// `true` if a text is a macro or five fields of a cron line.
-fn is_schedule(text: &str) -> bool {
-    if text.starts_with('@') {
-        return SCHEDULES.contains(&text);
-    }
-    let fields: Vec<&str> = text.split_whitespace().collect();
-    let ranges = [(0, 59), (0, 23), (1, 31), (1, 12), (0, 7)];
-    fields.len() == ranges.len()
-        && fields
-            .iter()
-            .zip(ranges)
-            .all(|(field, range)| is_cron_field(field, range))
+/// Fault of a budget's schedule; `None` where it can be read, or where there is none.
+fn schedule_fault(schedule: &str) -> Option<String> {
+    let fault = Schedule::parse(schedule).err();
+    let fault = fault.filter(|_| !schedule.is_empty())?;
+    let (field, found, expected) = (fault.field, fault.found, fault.expected);
+    let part = match field {
+        WHOLE => String::new(),
+        field => format!(" ({field} is \"{found}\", expected {expected})"),
+    };
+    Some(format!(
+        "is \"{schedule}\", which is not a valid cron expression{part}: the budget counts as 0, and no node of the NodePool is disrupted voluntarily; expected five fields in UTC such as 0 9 * * 1-5, or a macro such as @daily"
+    ))
 }
 
-fn is_cron_field(field: &str, (least, most): (u32, u32)) -> bool {
-    let is_point = |text: &str| {
-        let is_name = text.len() == 3 && text.chars().all(|mark| mark.is_ascii_alphabetic());
-        is_name
-            || text
-                .parse::<u32>()
-                .is_ok_and(|number| (least..=most).contains(&number))
-    };
-    field.split(',').all(|part| {
-        let (range, step) = part.split_once('/').unwrap_or((part, "1"));
-        let ends = range.split_once('-').unwrap_or((range, range));
-        let is_range = ["*", "?"].contains(&range) || is_point(ends.0) && is_point(ends.1);
-        is_range && step.parse::<u32>().is_ok_and(|step| step > 0)
-    })
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schedule_is_held_to_the_grammar_that_decisions_read_it_by() {
+        for valid in ["", "@daily", "0 9 * * 1-5", "*/5 0 1 jan SUN"] {
+            assert_eq!(schedule_fault(valid), None, "{valid}");
+        }
+        let effect = "the budget counts as 0, and no node of the NodePool is disrupted voluntarily; expected five fields in UTC such as 0 9 * * 1-5, or a macro such as @daily";
+        for (schedule, part) in [
+            ("61 25 * * *", " (the minute is \"61\", expected 0 to 59)"),
+            // Karpenter does not take Sunday for 7, nor do budgets.
+            (
+                "0 9 * * 7",
+                " (the day of the week is \"7\", expected 0 to 6)",
+            ),
+            ("@dailyX", ""),
+        ] {
+            assert_eq!(
+                schedule_fault(schedule),
+                Some(format!(
+                    "is \"{schedule}\", which is not a valid cron expression{part}: {effect}"
+                ))
+            );
+        }
+    }
 }

@@ -288,6 +288,7 @@ async fn events_of_policies_and_buffers_are_found_by_describe() {
     apply(&served.client, &serves).await.expect("applied");
     served.until_described(&[EventReason::Serving]).await;
     let wrong = json!({"sha256": "0".repeat(64)});
+    let of_nobody = json!({"nodePoolSelector": {"matchLabels": {"team": "nobody"}}});
     let buffer = |name: &str, template: &str, replicas: u32| {
         json!({
             "apiVersion": "autoscaling.x-k8s.io/v1beta1", "kind": "CapacityBuffer",
@@ -304,6 +305,7 @@ async fn events_of_policies_and_buffers_are_found_by_describe() {
     });
     for object in [
         policy("later", "price", &json!({})),
+        policy("idle", "price", &of_nobody),
         policy("shadow", "price", &json!({"mode": "Shadow"})),
         policy("wrong", "price", &wrong),
         policy("nowhere", "never-made", &json!({})),

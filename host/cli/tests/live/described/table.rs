@@ -42,6 +42,7 @@ pub(super) fn comes(reason: EventReason) -> Comes {
         | R::BufferEmpty
         | R::NotReadyForProvisioning
         | R::Serving
+        | R::NoNodePools
         | R::Shadowing
         | R::ShadowCompared
         | R::ServedByAnother
@@ -154,6 +155,7 @@ pub(super) const OF_ENDS: &[R] = &[
 
 /// Events of Policies and CapacityBuffers.
 pub(super) const OF_POLICIES_AND_BUFFERS: &[R] = &[
+    R::NoNodePools,
     R::Shadowing,
     R::ShadowCompared,
     R::ServedByAnother,

@@ -11,7 +11,7 @@ use crate::cron::{Schedule, ScheduleError};
 use crate::ids::PoolName;
 use crate::model::{Budget, BudgetNodes, DisruptionReason, NodePool, Readiness};
 use crate::snapshot::{Snapshot, StateNode};
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 
 /// The nodes of a pool, as budgets count them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,12 +110,24 @@ fn tightest(
     result
 }
 
+/// Fault of a budget's schedule, for which the budgets of its pool allow nothing; `None` where it can be read, or is not followed.
+pub fn schedule_fault(budget: &Budget) -> Option<ScheduleError> {
+    let (schedule, _) = scheduled(budget)?;
+    schedule.err()
+}
+
+/// Schedule of a budget that begins by one, and how long it holds each time; `None` of one that always holds.
+fn scheduled(budget: &Budget) -> Option<(Result<Schedule, ScheduleError>, Span)> {
+    let text = budget.schedule.as_ref()?;
+    Some((Schedule::parse(text), budget.duration?))
+}
+
 /// `true` if a budget holds now, and until when that is certain.
 fn window(budget: &Budget, now: Timestamp) -> Result<(bool, Option<Timestamp>), ScheduleError> {
-    let (Some(text), Some(length)) = (&budget.schedule, budget.duration) else {
+    let Some((schedule, length)) = scheduled(budget) else {
         return Ok((true, None));
     };
-    let schedule = Schedule::parse(text)?;
+    let schedule = schedule?;
     let until = schedule.settled_until(length, now);
     Ok((schedule.is_open(length, now), until))
 }

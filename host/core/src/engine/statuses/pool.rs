@@ -33,7 +33,7 @@ impl Engine {
         let valid = ConditionType::ValidationSucceeded;
         let valid = match validation::fault(pool, catalogues.provider()) {
             None => {
-                DesiredCondition::holds_since(valid, valid.as_str(), &validation::ignored(pool))
+                DesiredCondition::holds_since(valid, valid.as_str(), &validation::remarks(pool))
             }
             Some(fault) => DesiredCondition::fails(valid, "NodePoolValidationFailed", &fault),
         };

@@ -1,9 +1,11 @@
 //! Faults of a pool's specification that no schema sees: labels that nobody may set or ask for, taints given twice, values that do
-//! not exist; and what of it could not be read at all, since a newer version wrote it.
+//! not exist; what of it could not be read at all, since a newer version wrote it; and schedules of budgets, of which a schema sees little.
 
 use std::collections::BTreeSet;
 
 use crate::catalogue::CapacityType;
+use crate::cron::{ScheduleError, WHOLE};
+use crate::disrupt::budget::schedule_fault;
 use crate::labels::{self, LabelKey, is_qualified};
 use crate::model::{NodePool, Taint};
 use crate::provider::ProviderFacts;
@@ -24,13 +26,35 @@ pub(super) fn fault(pool: &NodePool, provider: &ProviderFacts) -> Option<String>
         .or_else(|| requirement_fault(pool, provider))
 }
 
-/// Fields and names that are passed over while the pool serves, in words; empty where there are none.
-pub(super) fn ignored(pool: &NodePool) -> String {
-    let mut ignored = pool.unread.ignored.iter().peekable();
-    if ignored.peek().is_none() {
-        return String::new();
+/// Remarks on a specification that is followed, in words: fields and names that are ignored, and schedules of budgets that cannot be
+/// read. Empty where there are none.
+///
+/// Karpenter does not count such a schedule as a fault of the pool, but its budgets then allow nothing.
+pub(super) fn remarks(pool: &NodePool) -> String {
+    let ignored = shortened(pool.unread.ignored.iter());
+    let budgets = pool.disruption.budgets.iter().enumerate();
+    let faults = budgets.filter_map(|(at, budget)| {
+        let ScheduleError {
+            text,
+            field,
+            found,
+            expected,
+        } = schedule_fault(budget)?;
+        let field = match field {
+            WHOLE => String::new(),
+            part => format!(" ({part} is {found:?})"),
+        };
+        Some(format!(
+            "spec.disruption.budgets[{at}].schedule is {text:?}{field}; expected {expected}"
+        ))
+    });
+    let mut faults = shortened(faults);
+    if !faults.is_empty() {
+        faults += ": the budget counts as 0, and no node of the NodePool is disrupted voluntarily";
     }
-    shortened(ignored.map(ToString::to_string))
+    let remarks = [ignored, faults].into_iter();
+    let remarks: Vec<String> = remarks.filter(|words| !words.is_empty()).collect();
+    remarks.join("; ")
 }
 
 fn key_fault(key: &str, provider: &ProviderFacts) -> Option<String> {
