@@ -311,7 +311,7 @@ mod tests {
             "no cluster: kubeconfig /nowhere/config cannot be read: No such file or directory (expected a kubeconfig file)"
         );
         let denied = io::Error::from(io::ErrorKind::PermissionDenied);
-        let error = KubeconfigError::ReadConfig(denied, "/home/config".into());
+        let error = KubeconfigError::ReadConfig(denied, "config".into());
         assert!(!is_missing(&error));
         assert_eq!(
             unread("--kubeconfig config", &error).to_string(),

@@ -84,16 +84,17 @@ fn bytes(amount: i64) -> String {
     if size == 0 {
         return "0".to_owned();
     }
-    let mut units = BINARY_UNITS.iter();
-    if let Some((unit, shift)) = units.find(|(_, shift)| size.trailing_zeros() >= *shift) {
-        return format!("{sign}{}{unit}", size >> shift);
-    }
+    let in_units = |size: u64| {
+        let mut units = BINARY_UNITS.iter();
+        let (unit, shift) = units.find(|(_, shift)| size.trailing_zeros() >= *shift)?;
+        Some(format!("{sign}{}{unit}", size >> shift))
+    };
     let tenths = (size % MEBIBYTE * 10).div_ceil(MEBIBYTE);
     let (whole, tenth) = (size / MEBIBYTE + tenths / 10, tenths % 10);
-    match tenth {
-        0 => format!("{sign}{whole}Mi"),
+    in_units(size).unwrap_or_else(|| match tenth {
+        0 => in_units(whole * MEBIBYTE).unwrap_or_default(),
         tenth => format!("{sign}{whole}.{tenth}Mi"),
-    }
+    })
 }
 
 impl From<&str> for ResourceName {
@@ -360,16 +361,7 @@ mod tests {
         ];
         let shown = shown.map(|bytes| ResourceName::Memory.amount_text(bytes));
         let expected = [
-            "0",
-            "1Mi",
-            "1536Mi",
-            "2Gi",
-            "4Ti",
-            "-1Gi",
-            "0.1Mi",
-            "1.1Mi",
-            "2Mi",
-            "8796093022208Mi",
+            "0", "1Mi", "1536Mi", "2Gi", "4Ti", "-1Gi", "0.1Mi", "1.1Mi", "2Mi", "8192Pi",
         ];
         assert_eq!(shown, expected);
         assert_eq!(ResourceName::EphemeralStorage.amount_text(20 << 30), "20Gi");

@@ -47,7 +47,7 @@ pub(crate) struct LossSums {
 #[derive(Clone, Debug, Default)]
 struct Sum {
     samples: i64,
-    sum: i64,
+    total: i64,
     most: i64,
 }
 
@@ -55,14 +55,14 @@ impl Sum {
     fn add(&mut self, share: Option<i64>) {
         if let Some(share) = share {
             self.samples += 1;
-            self.sum += share;
+            self.total += share;
             self.most = self.most.max(share);
         }
     }
 
     fn finish(&self) -> Option<Loss> {
         Some(Loss {
-            mean: self.sum.checked_div(self.samples)?,
+            mean: self.total.checked_div(self.samples)?,
             most: self.most,
         })
     }

@@ -1,4 +1,4 @@
-//! What the status and the events of a Policy say of a real module, through changes of its object.
+//! Status and events of a Policy about a real module, through changes of its object.
 
 use plimsoll_api::kinds::Condition;
 use plimsoll_oracles::fixture;

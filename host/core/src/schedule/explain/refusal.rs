@@ -124,7 +124,7 @@ fn not_in_pool(incompatible: &Incompatible) -> String {
 }
 
 /// A rule about each offering by itself.
-enum Rule<'a> {
+enum RefusalRule<'a> {
     /// A label that the pod requires.
     Label(&'a Requirement),
     /// The places of its volumes.
@@ -137,7 +137,7 @@ enum Rule<'a> {
     Slots,
 }
 
-impl Rule<'_> {
+impl RefusalRule<'_> {
     /// `true` for a rule about what else is on the node: larger limits of the pool change nothing about it.
     const fn is_of_node(&self) -> bool {
         matches!(self, Self::Ports | Self::Slots)
@@ -172,7 +172,7 @@ impl<'a, 's> OfferCounts<'a, 's> {
             refused: Vec::new(),
         };
         let rules = result.rules();
-        let refuses_all = |(_, kept): &(Rule<'_>, Bits)| !result.left.meets(kept);
+        let refuses_all = |(_, kept): &(RefusalRule<'_>, Bits)| !result.left.meets(kept);
         let counted = match rules.iter().position(refuses_all) {
             Some(sole) => &rules[sole..=sole],
             None => &rules[..],
@@ -194,11 +194,11 @@ impl<'a, 's> OfferCounts<'a, 's> {
     }
 
     /// The rules that refuse any offering of the pool, each with the rows that it allows.
-    fn rules(&self) -> Vec<(Rule<'a>, Bits)> {
-        let labels = self.level.requirements.iter().map(Rule::Label);
-        let axes = (0..self.compiled.axes.len()).map(Rule::Resource);
-        let all = labels.chain([Rule::Volumes]).chain(axes);
-        let all = all.chain([Rule::Ports, Rule::Slots]);
+    fn rules(&self) -> Vec<(RefusalRule<'a>, Bits)> {
+        let labels = self.level.requirements.iter().map(RefusalRule::Label);
+        let axes = (0..self.compiled.axes.len()).map(RefusalRule::Resource);
+        let all = labels.chain([RefusalRule::Volumes]).chain(axes);
+        let all = all.chain([RefusalRule::Ports, RefusalRule::Slots]);
         let refusing = all.filter_map(|rule| {
             let kept = self.kept(&rule)?;
             (!self.left.is_within(&kept)).then_some((rule, kept))
@@ -207,19 +207,19 @@ impl<'a, 's> OfferCounts<'a, 's> {
     }
 
     /// The rows that a rule allows; `None` where it asks for nothing.
-    fn kept(&self, rule: &Rule<'_>) -> Option<Bits> {
+    fn kept(&self, rule: &RefusalRule<'_>) -> Option<Bits> {
         let rows = &self.compiled.rows;
         match rule {
-            Rule::Label(asked) => rows.known(asked).cloned(),
-            Rule::Volumes => Some(self.reachable()),
-            Rule::Resource(axis) => {
+            RefusalRule::Label(asked) => rows.known(asked).cloned(),
+            RefusalRule::Volumes => Some(self.reachable()),
+            RefusalRule::Resource(axis) => {
                 let asked = self.group.request[*axis];
                 let own = self.left.iter();
                 let roomy = own.filter(|row| asked <= rows.capacity(*row)[*axis]);
                 Some(roomy.collect())
             }
-            Rule::Ports => rows.without_port_conflict(&self.group.spec.host_ports),
-            Rule::Slots => {
+            RefusalRule::Ports => rows.without_port_conflict(&self.group.spec.host_ports),
+            RefusalRule::Slots => {
                 let guards = &self.compiled.snapshot.settings.guards;
                 let taken = self.taken()?;
                 let has = |row: &usize| AttachSlots::has(self.compiled, guards, *row, &taken);
@@ -229,13 +229,13 @@ impl<'a, 's> OfferCounts<'a, 's> {
     }
 
     /// A rule in words, to follow the count of the rows that it refuses.
-    fn words(&self, rule: &Rule<'_>, refused: &Bits) -> String {
+    fn words(&self, rule: &RefusalRule<'_>, refused: &Bits) -> String {
         match rule {
-            Rule::Label(asked) => not_what(asked),
-            Rule::Volumes => self.not_where_volumes_are(),
-            Rule::Resource(axis) => self.short_of(*axis, refused),
-            Rule::Ports => "where a daemon holds a host port that it asks for".to_owned(),
-            Rule::Slots => {
+            RefusalRule::Label(asked) => not_what(asked),
+            RefusalRule::Volumes => self.not_where_volumes_are(),
+            RefusalRule::Resource(axis) => self.short_of(*axis, refused),
+            RefusalRule::Ports => "where a daemon holds a host port that it asks for".to_owned(),
+            RefusalRule::Slots => {
                 let asked: i64 = self.taken().iter().flatten().sum();
                 let guard = Guard::AttachSlots.as_str();
                 format!("attach fewer volumes than the {asked} that it brings (guard on {guard})")
