@@ -64,14 +64,17 @@ async fn run(changes: usize, programs: &Programs) -> Result<()> {
     Contender::Plimsoll.start(&mut lab, programs).await?;
     let kinds = [Change::Deleted, Change::Mended, Change::SwitchedOff];
     let mut took = Vec::new();
-    for number in 0..changes {
+    let mut pods = 0_usize..;
+    while took.len() < changes {
         apply(&client, &policy(&json!({}))).await?;
         until_judged(&client).await?;
-        let pod = format!("waits-{number}");
+        let pod = format!("waits-{}", pods.next().context("a number")?);
         make_pod(&client, &pod).await?;
-        until_refused(&client, &pod).await?;
+        if !is_refused(&client, &pod).await? {
+            continue;
+        }
         let known = heard.claims();
-        make(&client, kinds[number % kinds.len()]).await?;
+        make(&client, kinds[took.len() % kinds.len()]).await?;
         let begun = Instant::now();
         let claim = heard.claim_beyond(known, PATIENCE).await?;
         took.push(claim.saturating_duration_since(begun).as_secs_f64());
@@ -158,9 +161,11 @@ async fn make_pod(client: &Client, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Waits until the program says of a pod that the policy failed.
-async fn until_refused(client: &Client, pod: &str) -> Result<()> {
+/// Waits until the program says of a pod that the policy failed. `false` if the pod has a node: the cluster's taint eviction may have taken
+/// another pod off one that had just registered.
+async fn is_refused(client: &Client, pod: &str) -> Result<bool> {
     let events: Api<Event> = Api::namespaced(client.clone(), "default");
+    let pods: Api<Pod> = Api::namespaced(client.clone(), "default");
     let failed = format!("policy {POLICY} failed");
     let names_it = |event: &Event| {
         let about = event
@@ -170,9 +175,14 @@ async fn until_refused(client: &Client, pod: &str) -> Result<()> {
         let note = event.note.as_deref().unwrap_or_default();
         about == Some(pod) && note.contains(&failed)
     };
-    let refused = until("the pod to be refused", PATIENCE, async || {
+    let refused = until("the pod to be refused or bound", PATIENCE, async || {
         let events = events.list(&ListParams::default()).await?.items;
-        Ok(events.iter().any(names_it).then_some(()))
+        if events.iter().any(names_it) {
+            return Ok(Some(true));
+        }
+        let spec = pods.get(pod).await?.spec;
+        let is_bound = spec.is_some_and(|spec| spec.node_name.is_some());
+        Ok(is_bound.then_some(false))
     });
     Ok(refused.await?)
 }
