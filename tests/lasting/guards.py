@@ -6,9 +6,7 @@ over the seeds), and the losses that it keeps small, with and without it: the sh
 that has most of them, the share of all pods that goes with one zone, and with the spot capacity of one instance type and zone.
 """
 
-import argparse
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -19,7 +17,7 @@ from pathlib import Path
 # The checkout stays as it is.
 sys.dont_write_bytecode = True
 import families  # noqa: E402
-from lasting import Failed, written  # noqa: E402
+from lasting import Failed, parsed, parser, written  # noqa: E402
 
 GUARDS = ("pods-per-node", "replicas-per-node", "node-share", "exotic-types", "unrequested-spot", "spot-share", "least-saving", "lost-work")
 LOSSES = ("node", "zone", "spotPool")
@@ -58,18 +56,9 @@ def line(family, guard, withs, withouts):
 
 
 def asked():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", metavar="PROGRAM")
-    parser.add_argument("--families", nargs="+", choices=list(families.FAMILIES), default=list(families.FAMILIES), metavar="NAME", help=", ".join(families.FAMILIES))
-    parser.add_argument("--guards", nargs="+", choices=GUARDS, default=GUARDS, metavar="RULE", help=", ".join(GUARDS))
-    parser.add_argument("--seeds", type=int, default=3, help="clusters of each family (3)")
-    parser.add_argument("--runs", type=int, default=os.cpu_count(), help="clusters at a time (one a processor)")
-    options = parser.parse_args()
-    if not os.access(options.program, os.X_OK):
-        parser.error(f"PROGRAM is {options.program!r}; expected the program plimsoll, which `make bench-guards` builds")
-    if options.seeds < 1:
-        parser.error(f"--seeds is {options.seeds}; expected at least 1")
-    return options
+    known = parser(__doc__, list(families.FAMILIES), 3)
+    known.add_argument("--guards", nargs="+", choices=GUARDS, default=GUARDS, metavar="RULE", help=", ".join(GUARDS))
+    return parsed(known, "bench-guards")
 
 
 def play(options):

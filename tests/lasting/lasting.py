@@ -135,22 +135,33 @@ def moved(pool, program, work, theirs):
     return count
 
 
-def asked():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", metavar="PROGRAM")
-    every = ["trace", *families.FAMILIES]
-    parser.add_argument("--families", nargs="+", choices=every, default=every, metavar="NAME", help=", ".join(every) + "; all by default")
-    parser.add_argument("--seeds", type=int, default=5, help="clusters of each family (5); the trace has its own days")
-    parser.add_argument("--settings", type=json.loads, metavar="JSON", help="settings of a snapshot for our runs alone, to try a change")
-    parser.add_argument("--runs", type=int, default=os.cpu_count(), help="runs at a time (one a processor)")
-    parser.add_argument("--picture", type=Path, metavar="FILE.svg", help="draws the families' bills")
-    parser.add_argument("--again", action="store_true", help="plays Karpenter's rules once more")
-    options = parser.parse_args()
+def parser(words, every, seeds):
+    """The arguments of a script that plays families, SEEDS clusters of each by default."""
+    result = argparse.ArgumentParser(description=words, formatter_class=argparse.RawDescriptionHelpFormatter)
+    result.add_argument("program", metavar="PROGRAM")
+    result.add_argument("--families", nargs="+", choices=every, default=every, metavar="NAME", help=", ".join(every) + "; all by default")
+    result.add_argument("--seeds", type=int, default=seeds, help=f"clusters of each family ({seeds}); the trace has its own days")
+    result.add_argument("--runs", type=int, default=os.cpu_count(), help="runs at a time (one a processor)")
+    return result
+
+
+def parsed(known, target):
+    """The arguments that were typed; TARGET of `make` builds the program."""
+    options = known.parse_args()
     if not os.access(options.program, os.X_OK):
-        parser.error(f"PROGRAM is {options.program!r}; expected the program plimsoll, which `make bench-lasting` builds")
-    if options.seeds < 1:
-        parser.error(f"--seeds is {options.seeds}; expected at least 1")
+        known.error(f"PROGRAM is {options.program!r}; expected the program plimsoll, which `make {target}` builds")
+    for name in "seeds", "runs":
+        if getattr(options, name) < 1:
+            known.error(f"--{name} is {getattr(options, name)}; expected at least 1")
     return options
+
+
+def asked():
+    known = parser(__doc__, ["trace", *families.FAMILIES], 5)
+    known.add_argument("--settings", type=json.loads, metavar="JSON", help="settings of a snapshot for our runs alone, to try a change")
+    known.add_argument("--picture", type=Path, metavar="FILE.svg", help="draws the families' bills")
+    known.add_argument("--again", action="store_true", help="plays Karpenter's rules once more")
+    return parsed(known, "bench-lasting")
 
 
 def play(options):

@@ -1,6 +1,6 @@
 //! Requests that failed at the API server, sorted by what is to be done next.
 //!
-//! A conflict is decided anew; a throttled request waits; one that a budget blocks or the server rejects is reported; one that the
+//! A conflict leads to a new decision; a throttled request waits; one that a budget blocks or the server rejects is reported; one that the
 //! server may have carried out is read back.
 
 use plimsoll_core::action::{Outcome, Reason};

@@ -98,7 +98,7 @@ fn unread(place: &str, error: &KubeconfigError) -> Environment {
                 place => place.to_owned(),
             };
             let cause = cause.to_string();
-            // The number of an error tells nobody more than its words.
+            // The error's number adds nothing to its text.
             let cause = cause.split(" (os error").next().unwrap_or_default();
             format!("{place} cannot be read: {cause} (expected a kubeconfig file)")
         }
@@ -156,7 +156,7 @@ pub(crate) struct LiveCluster {
     pub(crate) loaded: Loaded,
     /// The policies that serve there; none where they were not asked for.
     pub(crate) standing: Standing,
-    /// NodePools of EC2 that buy nothing, since nobody says in which region they are.
+    /// NodePools of EC2 whose region is not known; they buy nothing.
     pub(crate) left_out: Vec<String>,
 }
 
@@ -167,7 +167,7 @@ pub(crate) fn recorded(access: &Access, sold: &Sold, with_names: bool) -> Result
         let client = Client::try_from(impatient(config.await?)).map_err(environment)?;
         read(&client, sold, with_names).await
     })?;
-    // Whoever reads the file could not tell why these buy nothing.
+    // A reader of the file could not see why these buy nothing.
     if let Some(pool) = left_out.first() {
         bail!(
             "NodePool {pool} has an EC2NodeClass, and no node says in which region; expected --region, or AWS_REGION"

@@ -1,7 +1,9 @@
 //! The `plimsoll` program: a table of contents.
 //!
-//! [`flags`] is what was typed, `cmd` what each command does, [`load`] how inputs are read, [`types_by_class`] what their NodePools may buy, [`module`] where policies come from,
-//! [`strategy`] who decides, [`records`] how decisions are written down, [`player`] how that plays in a simulation, [`findings`] what is told beside an explanation, [`view`] the documents that programs read, [`output`] how results are shown. Exit codes: 0 done, 1 a check failed or an input is bad, 2 wrong usage, 3 the environment failed.
+//! [`flags`] is what was typed, `cmd` what each command does, [`load`] how inputs are read, [`types_by_class`] what their NodePools may
+//! buy, [`module`] where policies come from, [`strategy`] who decides, [`records`] how decisions are written down, [`player`] how that
+//! plays in a simulation, [`findings`] remarks beside an explanation, [`view`] the documents that programs read, [`output`] how results
+//! are shown. Exit codes: 0 done, 1 a check failed or an input is bad, 2 wrong usage, 3 the environment failed.
 
 #![expect(
     clippy::format_push_string,

@@ -34,7 +34,7 @@ fn first_of(names: [&str; 2], variable: &impl Fn(&str) -> Option<String>) -> Opt
     names.into_iter().find_map(variable)
 }
 
-/// The market of a cluster's pools: as flags say, else as the nodes or the environment do. Without a region nobody knows that of EC2.
+/// The market of a cluster's pools: as flags say, else as the nodes or the environment do. Without a region, what EC2 sells is not known.
 pub(crate) fn sold(flags: &Sold, items: &[Value]) -> Result<Sold> {
     sold_by(flags, items, &variable)
 }

@@ -41,7 +41,7 @@ pub(crate) fn assume(loaded: &mut Loaded) -> Result<Option<String>> {
         shortened(names)
     );
     if pools(loaded).all(|pool| is_of_kwok(&pool.class)) {
-        // Nobody buys in the region that was assumed.
+        // No NodePool buys in the region that was assumed.
         loaded.notes.retain(|note| !is_assumed(note));
         replace(loaded, types.into());
     } else {
@@ -65,8 +65,7 @@ fn assumed_types(pool: &NodePool) -> Result<Catalogue> {
     )
 }
 
-/// Gives each class of a cluster what its provider sells. NodePools of EC2 buy nothing where nobody says in which region they are; their names
-/// are returned.
+/// Gives each class of a cluster what its provider sells. NodePools of EC2 buy nothing where the region is not known; their names are returned.
 #[cfg(feature = "live")]
 pub(crate) fn of_cluster(loaded: &mut Loaded, sold: &crate::flags::Sold) -> Result<Vec<String>> {
     let facts = Arc::clone(loaded.snapshot.catalogues.provider());
@@ -145,7 +144,7 @@ fn sell(loaded: &mut Loaded, is_meant: fn(&ClassRef) -> bool, types: Catalogue) 
     replace(loaded, all);
 }
 
-/// Puts other catalogues into a snapshot. Who writes it writes them out: no region stands for them.
+/// Puts other catalogues into a snapshot. A file written from it lists them: no region stands for them.
 fn replace(loaded: &mut Loaded, catalogues: Catalogues) {
     let Snapshot { now, seed, .. } = loaded.snapshot;
     let settings = Arc::clone(&loaded.snapshot.settings);

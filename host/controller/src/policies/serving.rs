@@ -301,7 +301,7 @@ impl Place {
         serving.is_some_and(|own| own.vetoes && own.may_answer_now())
     }
 
-    /// A remark on what serves although something else was asked for. A module of another hook than is asked for now goes on for its own.
+    /// A remark on the module that serves in place of the one asked for. A module of another hook continues for its own.
     pub(super) fn goes_on(&self, asked: Hook) -> String {
         self.serving.as_ref().map_or_else(String::new, |serving| {
             let (module, hook) = (shown(&serving.module.digest), serving.hook);

@@ -50,12 +50,12 @@ const ROWS: &[Row<ScoreCard>] = &[
     ("  disrupted pod-minutes", |card| {
         format!("{:.1}", card.disrupted.millis() as f64 / 60_000.0)
     }),
-    ("pods lost with zone / spot pool, mean", |card| {
+    ("pods in one zone / one spot pool, mean", |card| {
         let mean = |loss: Option<Loss>| known(loss.map(|loss| loss.mean));
         let losses = card.losses;
         format!("{} / {}", mean(losses.zone), mean(losses.spot))
     }),
-    ("replicas lost with a node, mean / most", |card| {
+    ("replicas on one node, mean / most", |card| {
         let node = card.losses.node;
         let mean = known(node.map(|loss| loss.mean));
         format!("{mean} / {}", known(node.map(|loss| loss.most)))

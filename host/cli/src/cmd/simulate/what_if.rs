@@ -43,7 +43,7 @@ enum Rule {
     Guards,
     /// One of them.
     Guard(Guard),
-    /// The least saving of a move, and the time for which the way back from one is barred.
+    /// The least saving of a move, and the time within which a move is not taken back.
     LeastSaving,
     /// The least age of a node that is replaced.
     LeastAge,

@@ -145,8 +145,8 @@ pub(crate) fn compile<'s>(snapshot: &'s Snapshot, earlier: Option<&Arc<Offers>>)
     compile_batch(&reading, as_it_is, &[], batch, earlier)
 }
 
-/// Compiles a snapshot, of which some nodes may be taken to be gone and others are candidates to go, for a batch of its pods. What topology counts are all other
-/// pods.
+/// Compiles a snapshot for a batch of its pods. Some nodes may be taken to be gone; candidates may be removed later, and templates have
+/// their shares of limits. Topology counts all other pods.
 pub(crate) fn compile_batch<'s>(
     reading: &Reading<'s>,
     removal: NodeRemoval,
