@@ -14,7 +14,7 @@ use plimsoll_core::catalogue::Catalogue;
 use plimsoll_core::engine::Engine as Finding;
 use plimsoll_core::snapshot::{Objects, Settings};
 use plimsoll_core::time::Timestamp;
-use plimsoll_kube::{Patience, list_all, node_class};
+use plimsoll_kube::{Patience, list_all, node_class, policy};
 use plimsoll_kwok::catalogue;
 use plimsoll_policy::Engine;
 use plimsoll_snapshot::section::NodeClassEntry;
@@ -165,7 +165,11 @@ pub(crate) fn recorded(access: &Access, sold: &Sold, with_names: bool) -> Result
     let config = config(access);
     let (loaded, left_out) = blocking(async {
         let client = Client::try_from(impatient(config.await?)).map_err(environment)?;
-        read(&client, sold, with_names).await
+        let read = read(&client, sold, with_names).await?;
+        if let Some(words) = policies_left_out(&client).await {
+            eprintln!("note: the cluster: {words}");
+        }
+        anyhow::Ok(read)
     })?;
     // A reader of the file could not see why these buy nothing.
     if let Some(pool) = left_out.first() {
@@ -175,6 +179,23 @@ pub(crate) fn recorded(access: &Access, sold: &Sold, with_names: bool) -> Result
     }
     tell(&loaded, |note| !note.is_advice());
     Ok(loaded)
+}
+
+/// The Policies that decide in the cluster and are not part of a snapshot, in words; `None` where there are none, or no right to list them.
+async fn policies_left_out(client: &Client) -> Option<String> {
+    let listed = policy::each(client).await.ok()?;
+    let names = listed.iter().map(|own| match own {
+        Ok(policy) => policy.metadata.name.as_deref().unwrap_or_default(),
+        Err((name, _)) => name,
+    });
+    let names: Vec<&str> = names.collect();
+    let is_any = !names.is_empty();
+    is_any.then(|| {
+        let names = names.join(", ");
+        format!(
+            "Policies are not part of a snapshot, and this cluster has {names}; give plan and simulate their modules by --policy"
+        )
+    })
 }
 
 /// Reads a cluster to be explained, with the policies that serve there where `engine` takes them in. What cannot be read is left in

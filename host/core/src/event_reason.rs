@@ -106,6 +106,8 @@ reasons! {
         RequiresNewCapacity,
         /// CapacityBuffer: it asks for nothing.
         BufferEmpty,
+        /// NodePool: its class is of another provider, whose controller serves it.
+        NodeClassNotServed,
         /// Node class: it waits for NodeClaims.
         WaitingOnNodeClaimTermination,
         /// Policy: its module serves.

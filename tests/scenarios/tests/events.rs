@@ -222,6 +222,29 @@ fn a_budget_that_limits_nothing_is_told_once_and_again_when_it_comes_back() {
 }
 
 #[test]
+fn a_pool_of_another_providers_class_is_told_once_whose_it_is() {
+    let of = |kind: &str| {
+        pool("general").with(|pool| {
+            pool.class = ClassRef {
+                group: "karpenter.example.com".into(),
+                kind: kind.into(),
+                name: "default".into(),
+            };
+        })
+    };
+    let mut driven = Driven::start(world(of("ExampleNodeClass"), ours()), START);
+    let reason = "NodeClassNotServed";
+    let told = driven.reports(reason);
+    assert_eq!(told.len(), 1, "{told:?}");
+    let words = &told[0].message;
+    let begin = "left to another controller: spec.template.spec.nodeClassRef is karpenter.example.com/ExampleNodeClass; provider ";
+    assert!(words.starts_with(begin), "{words}");
+    let pool = Object::Pool(of("ExampleNodeClass").build());
+    driven.hand_in(Input::Applied(pool, Version(2)));
+    assert_eq!(driven.reports(reason), []);
+}
+
+#[test]
 fn a_pool_whose_budget_lets_no_node_go_is_told_so_once() {
     let none = Budget {
         nodes: BudgetNodes::Count(0),

@@ -17,6 +17,7 @@ pub(crate) mod limit_range;
 mod metadata;
 pub(crate) mod node;
 pub(crate) mod overlay;
+mod own_annotations;
 pub(crate) mod pod;
 pub(crate) mod pool;
 mod requirement;

@@ -14,7 +14,7 @@ use plimsoll_core::units::PricePerHour;
 use serde_json::{Map, Value, json};
 
 use super::amounts::amounts;
-use super::{condition, metadata, requirement, taint, template, unread};
+use super::{condition, metadata, own_annotations, requirement, taint, template, unread};
 use crate::error::{FieldError, Within};
 use crate::intern::Interner;
 use crate::kinds::{self, Condition, NodeClassReference};
@@ -42,10 +42,11 @@ pub(crate) fn node_pool(
     let conditions = written.status.as_ref().map(|status| &status.conditions);
     let mut unread = unread::of(metadata);
     let is_understood = unread.problem.is_none();
-    let reasons = unknown_reasons(spec).into_iter();
-    let reasons = reasons.filter(|words| !unread.ignored.contains(words));
-    let reasons: Vec<Arc<str>> = reasons.collect();
-    unread.ignored.extend(reasons);
+    let unknown = unknown_reasons(spec).into_iter();
+    let unknown = unknown.chain(own_annotations::unknown(metadata));
+    let unknown = unknown.filter(|words| !unread.ignored.contains(words));
+    let unknown: Vec<Arc<str>> = unknown.collect();
+    unread.ignored.extend(unknown);
     Ok(NodePool {
         name: PoolName::from(interner.text(metadata::name(metadata)?)),
         uid: metadata::uid(metadata),

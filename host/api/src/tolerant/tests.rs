@@ -100,6 +100,23 @@ fn several_values_that_make_no_sense_are_all_left_out_and_the_first_is_told() {
 }
 
 #[test]
+fn an_annotation_of_ours_that_is_not_known_is_told_with_the_one_that_was_meant() {
+    let mut value = pool_value();
+    value["metadata"]["annotations"] = json!({
+        "plimsoll.dev/rank-polcy": "cheap", "plimsoll.dev/colour": "red", "plimsoll.dev/nodes-per-minute": "4",
+        "plimsoll.dev/asked": "3", "example.com/rank-polcy": "cheap",
+    });
+    let read = pool(&value);
+    assert!(read.ready && read.unread.problem.is_none());
+    assert_eq!(
+        read.unread.ignored.join("; "),
+        "metadata.annotations[plimsoll.dev/colour] is not known to this version and is ignored; \
+         metadata.annotations[plimsoll.dev/rank-polcy] is not known to this version and is ignored; \
+         did you mean plimsoll.dev/rank-policy?"
+    );
+}
+
+#[test]
 fn durations_that_make_no_sense_never_come() {
     let pool = changed("/spec/disruption/consolidateAfter", json!("soon"));
     assert_eq!(pool.disruption.consolidate_after, None);

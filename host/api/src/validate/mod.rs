@@ -80,7 +80,10 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 const LIKENESS: f64 = 0.9;
 
 /// The known name that is most like a strange one, if it is like enough to be what was meant.
-fn nearest<'a>(known: impl IntoIterator<Item = &'a str>, strange: &str) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(
+    known: impl IntoIterator<Item = &'a str>,
+    strange: &str,
+) -> Option<&'a str> {
     let likeness = |known: &str| strsim::jaro_winkler(known, strange);
     known
         .into_iter()

@@ -27,9 +27,9 @@ fn pool() -> Value {
             "labels": {"team": "a"},
             "annotations": {
                 "plimsoll.dev/packing": "price",
-                "plimsoll.dev/max-nodes-in-flight": "4",
-                "plimsoll.dev/max-nodes-per-minute": "4",
-                "plimsoll.dev/max-dollars-per-hour": "2.5",
+                "plimsoll.dev/nodes-in-flight": "4",
+                "plimsoll.dev/nodes-per-minute": "4",
+                "plimsoll.dev/dollars-per-hour": "2.5",
                 "plimsoll.dev/rank-policy": "x",
             },
         },

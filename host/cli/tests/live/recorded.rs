@@ -7,10 +7,11 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt as _;
 use kube::api::{Api, DynamicObject, ListParams, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
-use plimsoll_lab::{pending_pod, until};
-use serde_json::Value;
+use plimsoll_lab::{apply, pending_pod, until};
+use serde_json::{Value, json};
 
 use super::PATIENCE;
+use super::policies::policy;
 use super::served::{Asked, Served};
 
 fn plimsoll(arguments: &[&str]) -> Output {
@@ -74,10 +75,15 @@ async fn a_recorded_cluster_plans_offline_and_is_explained_in_the_same_words_as_
     let access = ["--kubeconfig", &kubeconfig];
     let record = |more: &[&str], to: &str| {
         let arguments = ["snapshot", "record", "-O", to];
-        said(&[&arguments, &access[..], more].concat());
+        let ran = plimsoll(&[&arguments, &access[..], more].concat());
+        let told = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert!(ran.status.success(), "{told}");
+        told
     };
     let (redacted, named) = (path("redacted.json"), path("named.json"));
-    record(&[], &redacted);
+    let left_out = "note: the cluster: Policies are not part of a snapshot, and this cluster has ";
+    let told = record(&[], &redacted);
+    assert!(!told.contains(left_out), "{told}");
     record(&["--names"], &named);
     let text = std::fs::read_to_string(&redacted).expect("it was written");
     for name in ["giant", "checkout", "\"image\""] {
@@ -114,5 +120,9 @@ async fn a_recorded_cluster_plans_offline_and_is_explained_in_the_same_words_as_
         told.contains("there is no pod gient") && told.contains("did you mean default/giant?"),
         "{told}"
     );
+    let cheap = policy("cheap", "nowhere", &json!({}));
+    apply(&served.client, &cheap).await.expect("applied");
+    let told = record(&[], &path("with-policy.json"));
+    assert!(told.contains(&format!("{left_out}cheap; ")), "{told}");
     served.end();
 }

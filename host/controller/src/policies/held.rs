@@ -55,8 +55,12 @@ pub(super) fn of(generation: &Generation, pool: &Arc<NodePool>) -> Option<Held> 
 
 /// A remark on the pool.
 pub(super) fn words((_, annotation, policy): &Held) -> String {
+    let meanwhile = match *annotation {
+        NamedPolicies::RANK => "purchases are ranked by list price, and ",
+        _ => "",
+    };
     format!(
-        "annotation {annotation} names policy {policy}, which does not serve; none of the pool's nodes is disrupted for consolidation, emptiness or drift until it does or the annotation is removed"
+        "annotation {annotation} names policy {policy}, which does not serve; until it does or the annotation is removed, {meanwhile}no node of the NodePool is disrupted for consolidation, emptiness or drift"
     )
 }
 

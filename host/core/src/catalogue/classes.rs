@@ -194,6 +194,24 @@ impl Catalogues {
         self.by_class.contains_key(class) || self.provider().serves(class)
     }
 
+    /// The kind of a class and the kinds that the provider serves, in words, where it does not serve the class.
+    pub fn not_served(&self, class: &ClassRef) -> Option<String> {
+        if self.serves(class) {
+            return None;
+        }
+        let ClassRef { group, kind, .. } = class;
+        let provider = self.provider();
+        let served = provider.classes.iter();
+        let served: Vec<String> = served
+            .map(|own| format!("{}/{}", own.group, own.kind))
+            .collect();
+        Some(format!(
+            "nodeClassRef is {group}/{kind}; provider {} serves {}",
+            provider.name,
+            served.join(", ")
+        ))
+    }
+
     /// Why nobody may ask for a label; `None` where anybody may.
     pub fn restriction(&self, key: &LabelKey) -> Option<String> {
         self.of_others().restriction(key)

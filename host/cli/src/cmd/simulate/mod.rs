@@ -46,6 +46,8 @@ struct Comparison {
     input_sha256: String,
     seed: u64,
     spot_prices_are_modelled: bool,
+    /// `true` if the input records no change after its start.
+    is_snapshot: bool,
     runs: Vec<Played>,
 }
 
@@ -70,6 +72,7 @@ pub(crate) fn run(flags: &flags::Simulate) -> Result<()> {
         input_sha256: input.digest.clone(),
         seed: flags.seed,
         spot_prices_are_modelled: input.modelled,
+        is_snapshot: input.recording.changes.is_empty(),
         runs: played.into_iter().map(|(run, _)| run).collect(),
     };
     if flags.report.is_some() || flags.picture.is_some() {
@@ -253,6 +256,13 @@ fn people(result: &Comparison) -> String {
     }
     if result.spot_prices_are_modelled {
         text.push_str("note: spot prices are modelled, since the input quotes none\n");
+    }
+    if result.is_snapshot {
+        let lasted = runs.first().map(|(_, card)| card.lasted.to_string());
+        let lasted = lasted.unwrap_or_default();
+        text.push_str(&format!(
+            "note: the input is a snapshot without later changes; simulated time: {lasted}\n"
+        ));
     }
     text
 }

@@ -206,7 +206,10 @@ fn odd_pools() -> Vec<Value> {
         .as_object_mut()
         .expect("an object")
         .remove("consolidateAfter");
-    vec![broken, unclassed, dry, none, idle, named, fixed]
+    let mut other = pool("other", "", "");
+    other["spec"]["template"]["spec"]["nodeClassRef"] =
+        json!({"group": "karpenter.example.com", "kind": "ExampleNodeClass", "name": "default"});
+    vec![broken, unclassed, dry, none, idle, named, fixed, other]
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -54,6 +54,7 @@ pub(super) fn comes(reason: EventReason) -> Comes {
         | R::InsufficientCapacityError
         | R::LaunchFailed
         | R::NodeClassNotReady
+        | R::NodeClassNotServed
         | R::TerminationGracePeriodExpiring
         | R::SpotInterrupted
         | R::InstanceTerminating
@@ -129,6 +130,7 @@ pub(super) const OF_LIVES: &[R] = &[
     R::FailedScheduling,
     R::LaunchFailed,
     R::NodeClassNotReady,
+    R::NodeClassNotServed,
     R::InsufficientCapacityError,
     R::NoCompatibleInstanceTypes,
     R::EmptyBudgetReasons,

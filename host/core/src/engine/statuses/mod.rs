@@ -9,6 +9,7 @@ mod hash;
 mod health;
 mod overlay;
 mod pool;
+mod remarks;
 mod validation;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Engine;
 use super::asked::GoneAsks;
 use crate::action::{Action, ObjectKey, Purpose, Request, StatusChange, Write};
+use crate::event_reason::EventReason;
 use crate::ids::{ClaimName, ObjectName, PoolName};
 use crate::labels::Labels;
 use crate::lifecycle::Want;
@@ -42,8 +44,8 @@ pub(super) struct StatusWatch {
     uncounted: BTreeSet<PoolName>,
     /// When the capacity of a pool was counted last.
     counted: BTreeMap<PoolName, Timestamp>,
-    /// Pools of which people know that a budget limits nothing.
-    told_of_budgets: BTreeSet<PoolName>,
+    /// Reason of the last event about a pool's specification, while that holds.
+    remarked: BTreeMap<PoolName, EventReason>,
 }
 
 impl StatusWatch {
@@ -93,7 +95,7 @@ impl StatusWatch {
                 self.counted.remove(pool);
                 self.uncounted.remove(pool);
                 self.health.forget(pool);
-                self.told_of_budgets.remove(pool);
+                self.remarked.remove(pool);
             }
             ObjectKey::Buffer(buffer) => {
                 self.verdicts.remove(buffer);
@@ -189,7 +191,7 @@ impl Engine {
             };
             let change = match &object {
                 ObjectKey::Pool(name) => {
-                    self.tell_of_budgets(name, now, actions);
+                    self.remark_on_pool(name, now, actions);
                     self.pool_status(name, &seen, now)
                 }
                 ObjectKey::Overlay(name) => self.overlay_status(name, &seen),

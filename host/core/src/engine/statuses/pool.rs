@@ -4,10 +4,9 @@
 
 use std::sync::Arc;
 
-use super::super::{Engine, report};
+use super::super::Engine;
 use super::validation;
-use crate::action::{Action, ObjectKey, StatusChange};
-use crate::event_reason::EventReason;
+use crate::action::{ObjectKey, StatusChange};
 use crate::ids::PoolName;
 use crate::labels::Labels;
 use crate::model::{
@@ -73,33 +72,6 @@ impl Engine {
             ..StatusChange::default()
         };
         (change != StatusChange::default()).then_some(change)
-    }
-
-    /// Tells once of budgets that limit nothing, since their list of reasons is empty: a client that drops empty lists makes it every
-    /// reason.
-    pub(super) fn tell_of_budgets(
-        &mut self,
-        name: &PoolName,
-        now: Timestamp,
-        actions: &mut Vec<Action>,
-    ) {
-        let Some(pool) = self.cluster.pools.get(name.as_str()) else {
-            return;
-        };
-        let mut budgets = pool.disruption.budgets.iter();
-        let at = budgets.position(|budget| budget.reasons.limit_nothing());
-        let Some(at) = at.filter(|_| self.market.catalogues().serves(&pool.class)) else {
-            self.statuses.told_of_budgets.remove(name);
-            return;
-        };
-        if !self.statuses.told_of_budgets.insert(name.clone()) {
-            return;
-        }
-        let words = format!(
-            "spec.disruption.budgets[{at}].reasons is an empty list: the budget limits nothing; leave the field out to limit every reason"
-        );
-        let object = ObjectKey::Pool(name.clone());
-        actions.push(report(object, EventReason::EmptyBudgetReasons, words, now));
     }
 
     /// Annotations for the next process that a pool does not have as they are to be; those to be taken off are empty.

@@ -1,8 +1,7 @@
 //! Overlays, buffers and pools that planning does not use, with the reason.
 
 use crate::buffer;
-use crate::catalogue::{Catalogues, Overlaid};
-use crate::model::{ClassRef, NodePool};
+use crate::catalogue::Overlaid;
 use crate::plan::Note;
 use crate::snapshot::Snapshot;
 
@@ -22,8 +21,9 @@ pub(crate) fn unused_notes(snapshot: &Snapshot, overlaid: &Overlaid) -> Vec<Note
     let buffers = (settings.capacity_buffers, snapshot.buffers.len());
     let buffers = off(buffers.0, buffers.1, "CapacityBuffers", "capacityBuffers");
     let foreign = snapshot.pools.iter().filter_map(|pool| {
-        let served = snapshot.catalogues.serves(&pool.class);
-        (!served).then(|| note(foreign_pool(pool, &snapshot.catalogues)))
+        let other = snapshot.catalogues.not_served(&pool.class)?;
+        let name = &pool.name;
+        Some(note(format!("NodePool {name} is left alone: its {other}")))
     });
     let refused = overlaid.refused().iter();
     let refused = refused.map(|(name, why)| note(format!("overlay {name} not applied: {why}")));
@@ -34,22 +34,6 @@ pub(crate) fn unused_notes(snapshot: &Snapshot, overlaid: &Overlaid) -> Vec<Note
         .chain(unready(snapshot).into_iter().map(note))
         .chain(foreign)
         .collect()
-}
-
-/// Why a pool takes no part, in words.
-fn foreign_pool(pool: &NodePool, catalogues: &Catalogues) -> String {
-    let ClassRef { group, kind, .. } = &pool.class;
-    let provider = catalogues.provider();
-    let served = provider.classes.iter();
-    let served: Vec<String> = served
-        .map(|own| format!("{}/{}", own.group, own.kind))
-        .collect();
-    format!(
-        "NodePool {} is left alone: its nodeClassRef is {group}/{kind}; provider {} serves {}",
-        pool.name,
-        provider.name,
-        served.join(", ")
-    )
 }
 
 /// Why buffers that are in use ask for nothing, in words.
