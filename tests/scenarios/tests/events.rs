@@ -7,8 +7,8 @@ use plimsoll_core::engine::Input;
 use plimsoll_core::event_reason::EventReason;
 use plimsoll_core::ids::Uid;
 use plimsoll_core::model::{
-    Budget, BudgetNodes, BudgetReasons, ClaimPhase, DoNotDisrupt, Effect, Object, Pod, PodPhase,
-    Version,
+    Budget, BudgetNodes, BudgetReasons, ClaimPhase, ClassRef, DoNotDisrupt, Effect, Object, Pod,
+    PodPhase, Version,
 };
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
