@@ -261,7 +261,7 @@ fn people(result: &Comparison) -> String {
         let lasted = runs.first().map(|(_, card)| card.lasted.to_string());
         let lasted = lasted.unwrap_or_default();
         text.push_str(&format!(
-            "note: the input is a snapshot without later changes; simulated time: {lasted}\n"
+            "note: the input is a snapshot without later changes; simulated for {lasted}\n"
         ));
     }
     text
