@@ -160,6 +160,28 @@ fn node_on_its_way_takes_no_more_volumes_than_its_type_attaches() {
 }
 
 #[test]
+fn a_pod_that_others_follow_keeps_its_node_where_no_type_has_room_and_slots_for_all() {
+    let cluster = cluster()
+        .pool(pool("general"))
+        .sells(machine("slots", 8, 30, 0.4))
+        .sells(machine("room", 16, 1, 0.8))
+        .storage_class("fast", EBS, &[])
+        .pod(pod("cache").cpu(2750));
+    let near = |name: &str| {
+        let near = pod(name).cpu(3000).affinity(HOSTNAME);
+        near.to("cache").volume(&format!("data-{name}"))
+    };
+    let cluster = ["first", "second"].into_iter().fold(cluster, |all, name| {
+        let claim = format!("data-{name}");
+        all.unbound_claim(&claim, "fast").pod(near(name))
+    });
+    let outcome = check(cluster);
+    let run = outcome.under(PackingMode::Price);
+    assert_eq!(run.waiting().len(), 1, "{:?}", run.waiting());
+    assert!(run.place("cache").is_some());
+}
+
+#[test]
 fn cost_of_the_guard_is_told() {
     let snapshot = pods_with(shop(), 25, 1).snapshot();
     let prepared = prepare(&snapshot);

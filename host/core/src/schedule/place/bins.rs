@@ -11,6 +11,7 @@ use crate::model::HostPort;
 use crate::schedule::batch::alike::Like;
 use crate::schedule::batch::compile::Compiled;
 use crate::schedule::batch::minimum;
+use crate::schedule::batch::pod_group::PodGroup;
 use crate::schedule::batch::sets::SetId;
 
 /// With more domains open than this, looking for one of them saves nothing.
@@ -147,21 +148,14 @@ impl Placer<'_, '_> {
             else {
                 continue;
             };
-            let used = &self.bins[bin].used;
-            if !self
-                .sets
-                .has_room_beside(self.compiled, both, used, &group.request)
-            {
+            if !self.has_room_for(group, bin, both) {
                 continue;
             }
             // Pods of one fit may have different volumes.
             refused = BinRefusal::ForNow;
-            let Some(both) = self.with_slots(seeker.pod, Some(bin), both) else {
+            let Some(both) = self.attaching(seeker, bin, both) else {
                 continue;
             };
-            if !self.may_pay(seeker, both) {
-                continue;
-            }
             let used = sum(&self.bins[bin].used, &group.request);
             let asked = dependents.with_follower(seeker.number, &used);
             let followed = dependents.is_followed(seeker.number);
@@ -187,6 +181,21 @@ impl Placer<'_, '_> {
             }
         }
         Err(refused)
+    }
+
+    /// `true` if a bin has room for one more pod on some row of a set.
+    fn has_room_for(&mut self, group: &PodGroup, bin: usize, set: SetId) -> bool {
+        let used = &self.bins[bin].used;
+        self.sets
+            .has_room_beside(self.compiled, set, used, &group.request)
+    }
+
+    /// Rows of a set that attach the volumes of a bin and of one more pod, have room for both, and an address; `None` where there are
+    /// none. What attaches the volumes may be too small, and what is large enough may not attach them.
+    fn attaching(&mut self, seeker: &Seeker<'_>, bin: usize, set: SetId) -> Option<SetId> {
+        let rows = self.with_slots(seeker.pod, Some(bin), set)?;
+        let has_room = rows == set || self.has_room_for(seeker.group, bin, rows);
+        (has_room && self.may_pay(seeker, rows)).then_some(rows)
     }
 
     /// `true` if a pod finds an address on a node that may become a set.
