@@ -70,7 +70,7 @@ definitions: toolchain ## makes the CRD chart's definitions anew from what the p
 	$(CARGO) build $(as_tests) --bin plimsoll
 	"$(built)/plimsoll" schema crds | charts/split.sh charts/plimsoll-crd/definitions
 
-class-hashes: toolchain ## makes the table anew that holds our static hash of EC2NodeClasses to the incumbent's hashing module, on 1,000 classes that are drawn; needs Go
+class-hashes: toolchain ## makes the table anew that holds our static hash of EC2NodeClasses to Karpenter's hashing module, on 1,000 classes that are drawn; needs Go
 	hasher=$$(tests/class-hashes/build.sh)/plimsoll-class-hashes
 	$(CARGO) run --locked --quiet $(all) --example drawn_classes | "$$hasher" > host/aws/tests/static_hash/hashes.txt
 
@@ -129,10 +129,10 @@ lab-aws: toolchain ## a control plane and a cloud on loopback whose instances be
 	$(CARGO) build $(as_tests) --bin plimsoll --bin plimsoll-lab --bin plimsoll-lab-aws
 	exec "$(built)/plimsoll-lab-aws" "$(built)/plimsoll-lab" charts/plimsoll-crd/definitions "$(built)/plimsoll"
 
-bench-peers: toolchain ## the incumbent's scheduler and ours on the very same files, side by side
+bench-peers: toolchain ## Karpenter's scheduler and ours on the very same files, side by side
 	$(program) side_by_side
 
-bench-live: toolchain ## the incumbent's controller and ours at the same work in the lab: time, price, memory and processor time, against the bars; how soon claims are made, and a change of policies is planned for; SCENARIO is shapes, by-host or mixed, all by default
+bench-live: toolchain ## Karpenter's controller and ours at the same work in the lab: time, price, memory and processor time, against the bars; how soon claims are made, and a change of policies is planned for; SCENARIO is shapes, by-host or mixed, all by default
 	$(CARGO) build --locked --quiet --bin plimsoll --bin live --bin just_in_time --bin policy_change
 	"$(built)/live" $(SCENARIO)
 	"$(built)/just_in_time"
@@ -142,7 +142,7 @@ bench-rest: toolchain ## 2,000 nodes and 20,000 pods in the lab to which nothing
 	$(CARGO) build --locked --quiet --bin plimsoll --bin rest
 	"$(built)/rest"
 
-bench-aws: toolchain ## the incumbent's AWS controller, unmodified, and ours at the same scripts on the same cloud on loopback: objects, tags, launch templates, fleets, doubles and prices; SCRIPT names some, SEED draws one of those that are short, all by default; SCRIPT=large fills 1,000 nodes within the rates of an account, or NODES of them
+bench-aws: toolchain ## Karpenter's AWS controller, unmodified, and ours at the same scripts on the same cloud on loopback: objects, tags, launch templates, fleets, doubles and prices; SCRIPT names some, SEED draws one of those that are short, all by default; SCRIPT=large fills 1,000 nodes within the rates of an account, or NODES of them
 	$(CARGO) build $(as_tests) --bin plimsoll --bin same_cloud
 	$(if $(NODES),PLIMSOLL_BENCH_NODES="$(NODES)") "$(built)/same_cloud" $(SCRIPT) $(if $(SEED),--seed $(SEED))
 
@@ -154,7 +154,7 @@ bench-buckets: toolchain ## 1,000 instances launched, tagged and ended on a clou
 	$(CARGO) build $(as_tests) --example buckets
 	"$(built)/examples/buckets" $(or $(INSTANCES),1000) $(or $(LAUNCHES),20)
 
-conformance: toolchain ## the incumbent's regression suite against plimsoll in the lab, spec by spec; SPECS is all, 'some COUNT SEED', 'short COUNT SEED' or 'focus PATTERN'
+conformance: toolchain ## Karpenter's regression suite against plimsoll in the lab, spec by spec; SPECS is all, 'some COUNT SEED', 'short COUNT SEED' or 'focus PATTERN'
 	$(CARGO) build $(as_tests) --bin plimsoll --bin conformance
 	"$(built)/conformance" --serve "$(built)/plimsoll" $(or $(SPECS),all)
 

@@ -1,6 +1,6 @@
 package main
 
-// Classes as the incumbent declares them, as far as they are hashed: names of types and fields, their order and their types decide the
+// Classes as Karpenter declares them, as far as they are hashed: names of types and fields, their order and their types decide the
 // hash. A pointer tells what is written and empty from what is not written; other fields count only if they have a value.
 
 import (

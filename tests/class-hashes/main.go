@@ -1,4 +1,4 @@
-// Command plimsoll-class-hashes prints the incumbent's static hash of EC2NodeClasses: a line of digits for each class on standard input.
+// Command plimsoll-class-hashes prints Karpenter's static hash of EC2NodeClasses: a line of digits for each class on standard input.
 //
 // A class there is a JSON object with its `spec`, and with `caBundle` where nodes are told a certificate authority. It is hashed as an
 // API server would hand it out. Status 1: a class could not be read.

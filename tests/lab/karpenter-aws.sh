@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the incumbent's AWS controller from its pinned module, once and unmodified, and prints the folder that holds `karpenter-aws`.
+# Builds Karpenter's AWS controller from its pinned module, once and unmodified, and prints the folder that holds `karpenter-aws`.
 # It serves metrics and probes on every address of the machine: run it in a network namespace that has loopback alone.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

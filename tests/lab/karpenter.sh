@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the incumbent's controller with its KWOK provider from its pinned module, once, and prints the folder that holds `karpenter`.
+# Builds Karpenter's controller with its KWOK provider from its pinned module, once, and prints the folder that holds `karpenter`.
 # As released it serves metrics and probes on every address of the machine; this build serves them on loopback, and differs in nothing else.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,6 +1,6 @@
 package main
 
-// The incumbent's own benchmark as a problem file: its fake instance types, its one pool without an effective limit, and pods drawn from
+// Karpenter's own benchmark as a problem file: its fake instance types, its one pool without an effective limit, and pods drawn from
 // the distributions of its scheduling_benchmark_test.go, with a seed of ours so that both solvers get the same pods.
 
 import (

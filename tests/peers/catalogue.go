@@ -1,6 +1,6 @@
 package main
 
-// The catalogue section of a problem file, to and from the incumbent's instance types.
+// The catalogue section of a problem file, to and from Karpenter's instance types.
 
 import (
 	"encoding/json"
@@ -136,7 +136,7 @@ func oneOf(key string, values values) *scheduling.Requirement {
 	return scheduling.NewRequirement(key, corev1.NodeSelectorOpIn, values...)
 }
 
-// describe is the way back: the incumbent's types as a section of a problem file.
+// describe is the way back: Karpenter's types as a section of a problem file.
 func describe(types []*cloudprovider.InstanceType) catalogue {
 	var result catalogue
 	for _, source := range types {

@@ -1,6 +1,6 @@
 package main
 
-// The incumbent's hashes of pool templates, by which it tells whether claims have drifted from their pools.
+// Karpenter's hashes of pool templates, by which it tells whether claims have drifted from their pools.
 
 import (
 	"bufio"
@@ -19,7 +19,7 @@ func runHashes(arguments []string) error {
 	drawn := flags.Int("drawn", 0, "templates to draw after those of the files")
 	seed := flags.Int64("seed", 1, "seed of the random draws; the same seed gives the same templates")
 	_ = flags.Parse(arguments)
-	// Times are hashed in local time, which is UTC in the incumbent's image.
+	// Times are hashed in local time, which is UTC in Karpenter's image.
 	if err := os.Setenv("TZ", "UTC"); err != nil {
 		return err
 	}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the table that holds our hash of a pool's template to the incumbent's: the templates of `templates.txt`, and 96 that are drawn.
+# Writes the table that holds our hash of a pool's template to Karpenter's: the templates of `templates.txt`, and 96 that are drawn.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 peers=$("$here/build.sh")/plimsoll-peers

@@ -1,5 +1,5 @@
-// Command plimsoll-peers lets the incumbent's scheduler, taken as a library at a pinned version, solve the problem files that
-// Plimsoll solves, writes the incumbent's own benchmark as such a file, and hashes the templates of pools.
+// Command plimsoll-peers lets Karpenter's scheduler, taken as a library at a pinned version, solve the problem files that
+// Plimsoll solves, writes Karpenter's own benchmark as such a file, and hashes the templates of pools.
 //
 //	plimsoll-peers solve [-preferences respect|ignore] [-workers N] [-placements] FILE...
 //	plimsoll-peers generate [-mix diverse|preferences] [-pods N] [-types N] [-seed N] > FILE
@@ -45,7 +45,7 @@ func main() {
 func runSolve(arguments []string) error {
 	flags := flag.NewFlagSet("solve", flag.ExitOnError)
 	preferences := flags.String("preferences", "respect", "what preferred terms count for: respect or ignore")
-	workers := flags.Int("workers", 5, "goroutines that evaluate candidates; the incumbent's benchmark uses 5")
+	workers := flags.Int("workers", 5, "goroutines that evaluate candidates; Karpenter's benchmark uses 5")
 	placements := flags.Bool("placements", false, "also print which pods go where")
 	_ = flags.Parse(arguments) // ExitOnError: a mistake ends the program with status 2
 	if *preferences != "respect" && *preferences != "ignore" {

@@ -131,7 +131,7 @@ func explainFirst(reasons map[*corev1.Pod]error, limit int) {
 	}
 }
 
-// libraryVersion of the incumbent, as the build recorded it.
+// libraryVersion of Karpenter, as the build recorded it.
 func libraryVersion() string {
 	if build, ok := debug.ReadBuildInfo(); ok {
 		for _, module := range build.Deps {

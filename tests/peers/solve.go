@@ -1,6 +1,6 @@
 package main
 
-// One scheduling round of the incumbent: set up as its provisioner and its own benchmark do, timed from the construction of topology and
+// One scheduling round of Karpenter: set up as its provisioner and its own benchmark do, timed from the construction of topology and
 // scheduler to the end of Solve. Reading the file and filling the cluster state come before the clock, pricing the result after it.
 
 import (

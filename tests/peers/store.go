@@ -1,7 +1,7 @@
 package main
 
 // The objects of a problem behind the reading half of a Kubernetes client, as an informer's cache would offer them: lookups
-// by name, pods by namespace and label or by node. Nothing is copied on a list, which favours the incumbent.
+// by name, pods by namespace and label or by node. Nothing is copied on a list, which favours Karpenter.
 
 import (
 	"context"

@@ -43,7 +43,7 @@ impl OfClaim {
     }
 }
 
-/// Why an instance is not what its class says; `None` where it is, as far as is known. Of several the first in the incumbent's order.
+/// Why an instance is not what its class says; `None` where it is, as far as is known. Of several the first in Karpenter's order.
 pub(crate) fn drift(
     own: &Instance,
     class: &ServedClass,

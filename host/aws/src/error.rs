@@ -1,6 +1,6 @@
 //! Errors of AWS: what is done next, by their codes; and what people are told, by their text.
 //!
-//! Codes and reasons are those that the incumbent knows; the sentences, with the way out, are ours.
+//! Codes and reasons are those that Karpenter knows; the sentences, with the way out, are ours.
 
 use crate::credentials::way_out;
 

@@ -11,7 +11,7 @@ const TAGGED: [&str; 2] = [
     "karpenter.k8s.aws/tagged",
     "compatibility.karpenter.k8s.aws/cluster-name-tagged",
 ];
-/// Launches that ask for the same are gathered into one fleet: the incumbent's times and number.
+/// Launches that ask for the same are gathered into one fleet: Karpenter's times and number.
 const LAUNCH: LaunchWindow = LaunchWindow {
     idle: Span::from_millis(35),
     longest: Span::from_secs(1),

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use plimsoll_core::lifecycle::Interruption;
 use plimsoll_core::time::{Span, Timestamp};
 
-/// A failing check counts after so long: the incumbent's time.
+/// A failing check counts after so long: Karpenter's time.
 const FAILING: Span = Span::from_secs(120);
 
-/// Events for which a node goes before they happen: the incumbent's.
+/// Events for which a node goes before they happen: Karpenter's.
 pub(crate) const SCHEDULED: [&str; 5] = [
     "instance-reboot",
     "system-reboot",

@@ -17,7 +17,7 @@ use crate::class::hash::{HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION}
 use crate::class::tags;
 use crate::served::ServedClass;
 
-/// Annotation with the instance profile, by which the incumbent knows those that are in use.
+/// Annotation with the instance profile, by which Karpenter knows those that are in use.
 pub const PROFILE_ANNOTATION: &str = "karpenter.k8s.aws/instance-profile-name";
 /// Label that says whether others' instances may run on the same hardware.
 pub(crate) const TENANCY: &str = "karpenter.k8s.aws/instance-tenancy";

@@ -202,7 +202,7 @@ impl Ec2 {
     /// The class of a launch, if it can be launched.
     fn ready(&self, name: &str) -> Result<Arc<ServedClass>, Reason> {
         if self.is_outdated(name) {
-            // The incumbent gives up claims of a class that has just changed; it is being looked at, and they wait for that.
+            // Karpenter gives up claims of a class that has just changed; it is being looked at, and they wait for that.
             let words = "AWS was not asked yet what it stands for as it is now";
             return Err(readiness_unknown(name, words));
         }
@@ -276,7 +276,7 @@ impl Ec2 {
     }
 }
 
-/// Why a claim waits for its class, with the incumbent's reason.
+/// Why a claim waits for its class, with Karpenter's reason.
 fn readiness_unknown(class: &str, why: &str) -> Reason {
     Reason::LaunchFailed {
         reason: Arc::from("NodeClassReadinessUnknown"),

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use plimsoll_core::ids::LaunchToken;
 
-/// How long after a call EC2 may take to show what it gave (its documentation names no bound; the incumbent allows half of it).
+/// How long after a call EC2 may take to show what it gave (its documentation names no bound; Karpenter allows half of it).
 const VISIBLE_AFTER: Duration = Duration::from_mins(1);
 
 /// A clock that never goes back.

@@ -443,7 +443,7 @@ pub(crate) struct Run {
     pub(crate) records: Option<PathBuf>,
 }
 
-/// Settings of decisions, under the incumbent's names.
+/// Settings of decisions, under Karpenter's names.
 #[cfg(feature = "live")]
 #[derive(Debug, Default, Args)]
 pub(crate) struct Decisions {

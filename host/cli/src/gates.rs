@@ -1,4 +1,4 @@
-//! Gates of features as the incumbent writes them, `NodeOverlay=true,StaticCapacity=true`, and the settings behind them.
+//! Gates of features as Karpenter writes them, `NodeOverlay=true,StaticCapacity=true`, and the settings behind them.
 
 use anyhow::{Result, bail};
 use plimsoll_core::snapshot::Settings;

@@ -1,4 +1,4 @@
-//! Settings of leader election, by flag and environment under the incumbent's names, and the identity of this process.
+//! Settings of leader election, by flag and environment under Karpenter's names, and the identity of this process.
 
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
@@ -9,7 +9,7 @@ use plimsoll_controller::lease::{Candidate, Timings};
 
 use crate::flags::LeaderElection;
 
-/// The incumbent's lease: whoever holds it acts, of either make.
+/// Karpenter's lease: the process that holds it acts, be it Karpenter's or ours.
 pub(crate) const NAME: &str = "karpenter-leader-election";
 /// Where a pod finds the namespace that it runs in.
 const NAMESPACE_FILE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
@@ -83,17 +83,17 @@ fn own_namespace(path: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// `true` for the words that the incumbent takes for true in its environment.
+/// `true` for the words that Karpenter takes for true in its environment.
 pub(crate) fn is_true(text: &str) -> bool {
     ["1", "t", "T", "true", "TRUE", "True"].contains(&text)
 }
 
-/// `true` for the words that the incumbent takes for false in its environment.
+/// `true` for the words that Karpenter takes for false in its environment.
 pub(crate) fn is_false(text: &str) -> bool {
     ["0", "f", "F", "false", "FALSE", "False"].contains(&text)
 }
 
-/// Host and a random number, as the incumbent's: no two processes have the same.
+/// Host and a random number, as in Karpenter: no two processes have the same.
 fn identity() -> String {
     let host = hostname::get().unwrap_or_else(|_| "plimsoll".into());
     // Each of these has a key of the system's random bytes.

@@ -1,4 +1,4 @@
-//! Log lines of the controller: one JSON object each, in the incumbent's words for the same things.
+//! Log lines of the controller: one JSON object each, in Karpenter's words for the same things.
 //!
 //! `level`, `time`, `logger`, `message` and `commit` come first, then the fields of the event. A field in Pascal case names an object
 //! (`NodeClaim`, `Pod`) and becomes one: `"NodeClaim":{"name":"general-x"}`, with `namespace` where the name has one.
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_the_incumbents_and_a_place_that_cannot_be_written_is_named() {
+    fn levels_are_karpenters_and_a_place_that_cannot_be_written_is_named() {
         assert_eq!("debug".parse(), Ok(Level::Debug));
         assert!("verbose".parse::<Level>().is_err());
         let error = output("/nowhere/log").err().unwrap().to_string();

@@ -1,4 +1,4 @@
-//! Ports, limits and folders of the process, by flag and environment under the incumbent's names, and its HTTP servers.
+//! Ports, limits and folders of the process, by flag and environment under Karpenter's names, and its HTTP servers.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::flags::Process;
 use crate::leader;
 use crate::log::COMMIT;
 
-/// A flag, else what the environment says, else the default. What the environment says in no number gives the default, as the incumbent has it.
+/// A flag, else what the environment says, else the default. What the environment says in no number gives the default, as Karpenter has it.
 fn chosen<T: std::str::FromStr>(
     flag: Option<T>,
     name: &str,

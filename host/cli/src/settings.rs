@@ -1,5 +1,5 @@
-//! Settings of a controller's decisions, by flag and environment under the incumbent's names. A flag wins over the environment, which wins
-//! over the default; a duration or boolean that the environment says in no way that is understood gives the default, as with the incumbent.
+//! Settings of a controller's decisions, by flag and environment under Karpenter's names. A flag wins over the environment, which wins
+//! over the default; a duration or boolean that the environment says in no way that is understood gives the default, as with Karpenter.
 
 use anyhow::{Context, Result, bail};
 use plimsoll_api::duration;

@@ -1,4 +1,4 @@
-//! Strategies, which decide: policies for the three hooks, the incumbent's order, or a node group of one type.
+//! Strategies, which decide: policies for the three hooks, Karpenter's order, or a node group of one type.
 //!
 //! A specification names a hook, where its module is, and settings: `rank=spot-diversified,lost_hours=2`. Several make one
 //! strategy: written one by one behind `--policy`, or joined by `+` behind `--compare`, which takes what it does not name
@@ -133,7 +133,7 @@ const TWICE: &str = "its hook has a policy already; expected one that ranks and 
 pub(crate) enum Strategy {
     /// Policies, each for its hook.
     Policies(Box<Chosen>),
-    /// First fit in the incumbent's order, at list prices.
+    /// First fit in Karpenter's order, at list prices.
     Compatible,
     /// A node group of one type.
     Fixed(String),

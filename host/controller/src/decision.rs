@@ -45,7 +45,7 @@ pub(crate) enum Asked {
 }
 
 impl Asked {
-    /// The incumbent's controller that would decide.
+    /// Karpenter's controller that would decide.
     const fn controller(self) -> Controller {
         match self {
             Self::Plan => Controller::Provisioner,
@@ -315,7 +315,7 @@ impl Failed {
         }
     }
 
-    /// The incumbent's controller that would have decided.
+    /// Karpenter's controller that would have decided.
     pub(crate) const fn controller(&self) -> Controller {
         self.asked.controller()
     }

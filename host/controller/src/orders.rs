@@ -95,7 +95,7 @@ impl Orders {
         })
     }
 
-    /// Orders that wait for their turn, by the incumbent's controller that would give them.
+    /// Orders that wait for their turn, by Karpenter's controller that would give them.
     pub(crate) fn waiting(&self) -> Vec<(&'static str, usize)> {
         let mut waiting: BTreeMap<&'static str, usize> = BTreeMap::new();
         let behind = self.waiting.values().flatten();

@@ -1,6 +1,6 @@
 //! Hashes of Go structures, as `hashstructure` 2.0.2 makes them with lists as sets and without what is not set.
 //!
-//! The incumbent writes such hashes on its objects; to be equal to them bit by bit is what lets either side take over from the other. The
+//! Karpenter writes such hashes on its objects; ours equal them bit by bit, so that either side can take over from the other. The
 //! hash of bytes is FNV-1 over 64 bits.
 //!
 //! | value | hash |

@@ -75,7 +75,7 @@ const ACCELERATORS: [&str; 4] = [
 
 static PROVIDER: LazyLock<Arc<ProviderFacts>> = LazyLock::new(|| Arc::new(facts()));
 
-/// Conditions of unhealthy nodes, and for how many minutes the incumbent tolerates each.
+/// Conditions of unhealthy nodes, and for how many minutes Karpenter tolerates each.
 const REPAIRS: [(&str, ConditionStatus, i64); 7] = [
     ("Ready", ConditionStatus::False, 30),
     ("Ready", ConditionStatus::Unknown, 30),

@@ -27,7 +27,7 @@ const ACCELERATORS: [&str; 4] = [
     "nvidia.com/gpu",
 ];
 
-/// Each call reads its class at the API server: launches are gathered as the incumbent gathers those of its largest cloud.
+/// Each call reads its class at the API server: launches are gathered as Karpenter gathers those of its largest cloud.
 const LAUNCH: LaunchWindow = LaunchWindow {
     idle: Span::from_millis(35),
     longest: Span::from_secs(1),

@@ -1,4 +1,4 @@
-//! The problems that the incumbent and we both solve: its own benchmarks, and fleets to be packed at EC2's list prices.
+//! The problems that Karpenter and we both solve: its own benchmarks, and fleets to be packed at EC2's list prices.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use plimsoll_snapshot::write::json;
 /// Cpu in milli-cores and memory in MiB of mixed pods; each drawn evenly, independent of the other.
 const MIX_CPU: [i64; 5] = [100, 250, 500, 1000, 1500];
 const MIX_MEMORY: [i64; 6] = [100, 256, 512, 1024, 2048, 4096];
-/// Seed of the incumbent's benchmarks.
+/// Seed of Karpenter's benchmarks.
 const SEED: u32 = 42;
 
 /// A problem file with a name.

@@ -3,8 +3,8 @@
 pub mod aws;
 pub mod cases;
 mod gauge;
-pub mod incumbent;
 pub mod interruption;
+pub mod karpenter;
 pub mod live;
 
 pub use gauge::{Usage, peak_bytes, processor_time};

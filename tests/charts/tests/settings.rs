@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use plimsoll_charts::{Container, Release, of_kind};
 use serde_json::{Map, Value, json};
 
-/// Settings of the chart of the incumbent's releases 1.14.1 and 1.15.2: the key, a value, the variable, and its text there.
+/// Settings of Karpenter's chart in releases 1.14.1 and 1.15.2: the key, a value, the variable, and its text there.
 const SETTINGS: &[(&str, &str, &str, &str)] = &[
     ("settings.clusterName", r#""demo""#, "CLUSTER_NAME", "demo"),
     (
@@ -272,7 +272,7 @@ fn without_values_the_controller_is_told_the_defaults_and_nothing_else() {
     assert_eq!(container.command, ["plimsoll", "run", "--provider=kwok"]);
 }
 
-/// Keys that the chart of the incumbent's release 1.15.2 has beside those of 1.14.1, at their defaults there: a copy of its values is taken.
+/// Keys that Karpenter's chart has in release 1.15.2 beside those of 1.14.1, at their defaults there: a copy of its values is taken.
 #[test]
 fn keys_of_a_newer_chart_change_nothing_at_their_defaults() {
     let settings = json!({

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the incumbent's regression suite from its pinned module, once and unmodified, and prints the folder that holds `regression`.
+# Builds Karpenter's regression suite from its pinned module, once and unmodified, and prints the folder that holds `regression`.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../../go-cache.sh"

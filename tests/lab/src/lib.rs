@@ -34,7 +34,7 @@ use control_plane::ControlPlane;
 
 pub use error::LabError;
 pub use objects::{apply, example_class, example_pool, fake_node, pending_pod, showcase_pool};
-pub use programs::{build, helm, incumbent, incumbent_environment, incumbent_on_aws};
+pub use programs::{build, helm, karpenter, karpenter_environment, karpenter_on_aws};
 pub use proxy::{Call, Fault, Proxy, Rule, Verb};
 pub use readiness::until;
 

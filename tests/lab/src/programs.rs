@@ -32,18 +32,18 @@ pub fn build() -> Result<(), LabError> {
     find().map(drop)
 }
 
-/// Path of the incumbent's controller with its KWOK provider, which listens on loopback alone. Blocks for minutes the first time.
-pub fn incumbent() -> Result<PathBuf, LabError> {
+/// Path of Karpenter's controller with its KWOK provider, which listens on loopback alone. Blocks for minutes the first time.
+pub fn karpenter() -> Result<PathBuf, LabError> {
     place(&built("karpenter.sh")?, "karpenter")
 }
 
-/// Path of the incumbent's AWS controller, unmodified, so that it listens on every address. Blocks for minutes the first time.
-pub fn incumbent_on_aws() -> Result<PathBuf, LabError> {
+/// Path of Karpenter's AWS controller, unmodified, so that it listens on every address. Blocks for minutes the first time.
+pub fn karpenter_on_aws() -> Result<PathBuf, LabError> {
     place(&built("karpenter-aws.sh")?, "karpenter-aws")
 }
 
-/// Variables, as `NAME=value`, that the incumbent's controller cannot do without outside a cluster; ours reads the same.
-pub fn incumbent_environment(kubeconfig: &Path, [metrics, probes]: [u16; 2]) -> Vec<String> {
+/// Variables, as `NAME=value`, that Karpenter's controller cannot do without outside a cluster; ours reads the same.
+pub fn karpenter_environment(kubeconfig: &Path, [metrics, probes]: [u16; 2]) -> Vec<String> {
     vec![
         format!("KUBECONFIG={}", kubeconfig.display()),
         "SYSTEM_NAMESPACE=kube-system".to_owned(),

@@ -1,4 +1,4 @@
-//! Types for the workloads to buy: EC2's general types on demand, or the incumbent's benchmark types.
+//! Types for the workloads to buy: EC2's general types on demand, or Karpenter's benchmark types.
 
 use anyhow::{Context, Result};
 use plimsoll_core::pack::Kind;
@@ -58,7 +58,7 @@ pub(crate) fn ec2(zones: usize) -> Result<Vec<Offer>> {
     Ok(offers)
 }
 
-/// The incumbent's benchmark types: one more core, two more gibibytes and ten more pods each, priced by what they have.
+/// Karpenter's benchmark types: one more core, two more gibibytes and ten more pods each, priced by what they have.
 pub(crate) fn linear(types: u32, zones: usize) -> Vec<Offer> {
     let mut offers = Vec::new();
     for size in 1..=i64::from(types) {

@@ -129,7 +129,7 @@ fn zones(market: &[Offer]) -> Workload {
     Workload { name, problem }
 }
 
-/// The pods of the incumbent's benchmark that are left for the packer: a fifth each generic, pinned to zones by spread, spread over
+/// The pods of Karpenter's benchmark that are left for the packer: a fifth each generic, pinned to zones by spread, spread over
 /// hosts, pinned to one zone by affinity, and apart from each other on hosts; 7 labels; 400 types in 3 zones.
 fn benchmark_mix(pods: u32) -> Workload {
     const LABELS: usize = 7;

@@ -1,4 +1,4 @@
-//! The incumbent's scheduler as a peer: it solves the problem files that we solve, in a process of its own, and says what its fleet costs.
+//! Karpenter's scheduler as a peer: it solves the problem files that we solve, in a process of its own, and says what its fleet costs.
 //!
 //! The program is written in Go and built by `build.sh` from pinned modules into a cache outside the checkout; this
 //! crate builds it when it is missing, runs it, and reads its figures. It decides nothing and is no part of the product.
@@ -59,7 +59,7 @@ pub enum Preferences {
     Ignore,
 }
 
-/// The benchmark of the incumbent's to write.
+/// The benchmark of Karpenter to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mix {
     /// A fifth each: generic, zonal spread, host spread, zonal affinity, host anti-affinity.
@@ -172,7 +172,7 @@ impl Peer {
         })
     }
 
-    /// The incumbent's own benchmark as a problem file: `pods` pods, `instance_types` of its fake types, drawn from `seed`.
+    /// Karpenter's own benchmark as a problem file: `pods` pods, `instance_types` of its fake types, drawn from `seed`.
     pub fn benchmark(
         &self,
         mix: Mix,

@@ -1,4 +1,4 @@
-//! Our hash of a pool's template against the incumbent's own, on templates that nobody picked.
+//! Our hash of a pool's template against Karpenter's own, on templates that nobody picked.
 
 use plimsoll_api::{Interner, Kind, Object, read};
 use plimsoll_core::model::{self, template_hash};
@@ -24,7 +24,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4, ..ProptestConfig::default() })]
 
     #[test]
-    fn drawn_templates_have_the_hashes_of_the_incumbent(seed: u32) {
+    fn drawn_templates_have_the_hashes_of_karpenter(seed: u32) {
         let peer = Peer::build().expect("the peer builds");
         let templates = peer.hashed_templates(2000, seed).expect("templates");
         prop_assert_eq!(templates.len(), 2000);

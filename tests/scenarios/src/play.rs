@@ -19,7 +19,7 @@ use crate::observe::Observer;
 use crate::read::{Condition, Given, Quantity, Script, Step};
 use crate::stage;
 
-/// Price of a node out of a reservation, in dollars per hour: next to nothing, as the incumbent has it.
+/// Price of a node out of a reservation, in dollars per hour: next to nothing, as Karpenter has it.
 const PAID_FOR: f64 = 0.000_000_1;
 
 /// An expectation that did not hold, with what was seen.

@@ -1,4 +1,4 @@
-//! Events that people and other programs know from the incumbent: on pods that are moved or ask not to be, and on pools of which no node may
+//! Events that people and other programs know from Karpenter: on pods that are moved or ask not to be, and on pools of which no node may
 //! go.
 
 use plimsoll_core::action::{Action, Answer, ObjectKey, Outcome, Purpose};

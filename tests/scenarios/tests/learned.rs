@@ -249,7 +249,7 @@ proptest! {
     #![proptest_config(cases(24))]
 
     /// However much is lacking, as long as it is believed: every pod runs, and nothing is bought after four hours; a move that takes
-    /// another back waits for one of them. Of pools packed as the incumbent packs that cannot be said: its moves are made whatever order
+    /// another back waits for one of them. Of pools packed as Karpenter packs that cannot be said: its moves are made whatever order
     /// the scheduler binds their pods in.
     #[test]
     fn all_pods_run_and_buying_ends_whatever_machines_lack(

@@ -202,7 +202,7 @@ fn a_pool_whose_class_goes_or_is_not_ready_says_why_and_buys_nothing() {
     }
 }
 
-/// As for the incumbent: the provider launches nothing until the class was looked at again, which takes a moment.
+/// As for Karpenter: the provider launches nothing until the class was looked at again, which takes a moment.
 #[test]
 fn a_pool_whose_class_has_just_changed_is_ready_by_its_last_word() {
     let mut run = run(general(), 0, stage::uninterrupted());

@@ -13,7 +13,7 @@ use plimsoll_oracles::fixture::{
     Amounts, ClusterFixture, PodFixture, cluster, fake_types, pod, pool,
 };
 
-/// A cluster that sells the incumbent's fake types and has one pool that may buy any of them.
+/// A cluster that sells Karpenter's fake types and has one pool that may buy any of them.
 pub fn market() -> ClusterFixture {
     bare_market().pool(pool("general"))
 }

@@ -1,6 +1,6 @@
 //! Pod affinity: with whom, where a group begins, and in what order chains resolve.
 //!
-//! Groups that share a zone are placed whole in one decision; the incumbent needs one batch for the first pod and another
+//! Groups that share a zone are placed whole in one decision; Karpenter needs one batch for the first pod and another
 //! for its followers where the first one's zone is open.
 
 use plimsoll_core::model::{LabelSelector, PackingMode};

@@ -1,6 +1,6 @@
 //! Pod anti-affinity, in both directions.
 //!
-//! A new node's zone is decided when its first pod with a rule about zones is placed, so what the incumbent leaves for the
+//! A new node's zone is decided when its first pod with a rule about zones is placed, so what Karpenter leaves for the
 //! next batch is placed in the same decision.
 
 use plimsoll_core::model::PackingMode;

@@ -53,7 +53,7 @@ fn new_node_gets_no_more_volumes_than_its_type_attaches() {
     let outcome = check(pods_with(shop(), 25, 1));
     assert_eq!(bought(&outcome, PackingMode::Price), 3);
     let first_fit = bought(&outcome, PackingMode::Compatible);
-    assert_eq!(first_fit, 1, "as the incumbent does");
+    assert_eq!(first_fit, 1, "as Karpenter does");
     let lifted = pods_with(shop(), 25, 1).settings(|settings| settings.guards.attach_slots = false);
     assert_eq!(bought(&check(lifted), PackingMode::Price), 1);
 }

@@ -125,12 +125,8 @@ fn node_stays_whose_pods_fit_elsewhere_in_the_right_order_only() {
     };
     assert_eq!(tight(PackingMode::Price, 1200), None);
     assert_eq!(tight(PackingMode::Price, 1300), Some(MoveKind::Delete));
-    let incumbent = tight(PackingMode::Compatible, 1200);
-    assert_eq!(
-        incumbent,
-        Some(MoveKind::Delete),
-        "the incumbent does not ask"
-    );
+    let karpenter = tight(PackingMode::Compatible, 1200);
+    assert_eq!(karpenter, Some(MoveKind::Delete), "Karpenter does not ask");
 }
 
 /// A pod that waits may be long in coming: until then the zone that it is planned for has one less than the plan says.

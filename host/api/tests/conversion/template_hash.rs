@@ -1,4 +1,4 @@
-//! Hash of a pool's template as the incumbent has it, from the object as an API server hands it out to the annotation.
+//! Hash of a pool's template as Karpenter has it, from the object as an API server hands it out to the annotation.
 //!
 //! The table is written by `tests/peers/hashes.sh`, from `sigs.k8s.io/karpenter` at the version that `tests/peers/go.mod` pins.
 
@@ -37,7 +37,7 @@ fn rows() -> impl Iterator<Item = (&'static str, Value)> {
 }
 
 #[test]
-fn templates_have_the_hashes_of_the_incumbent() {
+fn templates_have_the_hashes_of_karpenter() {
     let mut hashes: Vec<&str> = Vec::new();
     for (expected, template) in rows() {
         assert_eq!(hash(&pool(&template)), expected, "{template}");

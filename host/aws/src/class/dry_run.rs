@@ -22,7 +22,7 @@ use crate::launch::kept::KeptTemplates;
 use crate::served::ServedClass;
 use crate::user_data::ClusterAccess;
 
-/// A result holds for so long, unless the class changes: the incumbent's time.
+/// A result holds for so long, unless the class changes: Karpenter's time.
 const HOLDS: Duration = Duration::from_mins(30);
 
 /// Reason of a class whose instance profile is not there.

@@ -1,10 +1,10 @@
 //! Hash of what a class says of instances for good: one that was made by another hash is drifted.
 //!
-//! It is the incumbent's under its version `v6`, bit by bit, so that neither side sees drift when one takes over from the other: the
+//! It is Karpenter's under its version `v6`, bit by bit, so that neither side sees drift when one takes over from the other: the
 //! [`structure_hash`](plimsoll_core::structure_hash) of the specification, mixed with those of the image family, of the certificate authority
 //! in user data, and of the kubelet's settings. Selectors do not enter: what they find is compared itself.
 //!
-//! `tests/static_hash` holds it to the incumbent's hashing module, on classes that are drawn.
+//! `tests/static_hash` holds it to Karpenter's hashing module, on classes that are drawn.
 
 mod json;
 
@@ -33,7 +33,7 @@ pub fn hash(spec: &Ec2NodeClassSpec, family: Family, ca_bundle: &str) -> String 
     all.to_string()
 }
 
-/// Fields in the order in which the incumbent's type declares them.
+/// Fields in the order in which Karpenter's type declares them.
 fn of_spec(spec: &Ec2NodeClassSpec) -> u64 {
     let tags = spec.tags.as_ref();
     let disks = spec.block_device_mappings.as_ref();
@@ -209,7 +209,7 @@ mod tests {
 
     use super::*;
 
-    /// The class of the incumbent's own test of its hash.
+    /// The class of Karpenter's own test of its hash.
     fn golden() -> Value {
         json!({
             "role": "role-1",
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_are_the_incumbents() {
+    fn hashes_are_karpenters() {
         assert_eq!(hashed(&golden()), "11148166120438674859");
         let other = with("userData", "userdata-test-2".into());
         assert_eq!(hashed(&other), "11774429238106843388");

@@ -12,7 +12,7 @@ use super::dry_run::Refusal;
 
 /// Reason of a class whose settings kubelet, or we, cannot read.
 const INVALID: &str = "InvalidKubeletConfiguration";
-/// Reason of a class with expressions among them, which the incumbent takes behind a gate.
+/// Reason of a class with expressions among them, which Karpenter takes behind a gate.
 const EXPRESSIONS: &str = "KubeletExpressionsDisabled";
 
 /// Fails for a class whose kubelet settings cannot be used, with the fields.

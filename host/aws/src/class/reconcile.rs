@@ -27,7 +27,7 @@ use crate::resolve::network::{
 use crate::resolve::profile::{Owner, role_name};
 use crate::user_data::ClusterAccess;
 
-/// From one look at AWS to the next: the incumbent's for subnets, the shortest of all.
+/// From one look at AWS to the next: Karpenter's time for subnets, the shortest of all.
 const REFRESH: Duration = Duration::from_mins(1);
 /// Type of the condition that launches would succeed.
 const VALIDATED: &str = "ValidationSucceeded";

@@ -8,7 +8,7 @@ use crate::resolve::profile::Owner;
 use crate::resolve::unused_profiles::{FoundProfile, ProfileUse, unused};
 
 /// Takes away launch templates and instance profiles of a class that no claim names any more. It may be repeated; what is gone is gone.
-/// `is_isolated` is a network without a way to IAM: its profiles are left, as the incumbent leaves them. A class that names a profile of somebody
+/// `is_isolated` is a network without a way to IAM: its profiles are left, as Karpenter leaves them. A class that names a profile of somebody
 /// else's has none, and needs no right of IAM.
 pub async fn retire(
     class: &Ec2NodeClass,
@@ -36,7 +36,7 @@ pub async fn retire(
     Ok(())
 }
 
-/// Deletes the profile that an early release of the incumbent has made for the class: it has no path, by which the others are found.
+/// Deletes the profile that an early release of Karpenter made for the class: it has no path, by which the others are found.
 async fn delete_legacy(owner: &Owner<'_>, clients: &Clients) -> Result<(), CallError> {
     let Some(name) = owner.legacy_name() else {
         return Ok(());

@@ -1,6 +1,6 @@
 //! The launch by which a class is tried out: one instance on demand, as a pool of the class would ask for it, in every subnet of the class.
 //!
-//! | part | rule, which is the incumbent's |
+//! | part | rule, which is Karpenter's |
 //! |---|---|
 //! | type | one that a pool of the class may buy; where none may buy any, a usual one, or else any; whose image is not for accelerators alone, if possible |
 //! | tenancy | hardware of one's own where a pool of the class names it |
@@ -24,7 +24,7 @@ use crate::instance::TENANCY;
 use crate::launch::fleet::Override;
 use crate::served::ServedClass;
 
-/// Types of a class whose pools say nothing: the incumbent's.
+/// Types of a class whose pools say nothing: Karpenter's.
 const USUAL: [&str; 2] = ["m5.large", "m6g.large"];
 
 /// Pools, by name, as far as they were seen.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot::{Receiver, Sender, channel};
 
-/// The first waits so long for others: the incumbent's time.
+/// The first waits so long for others: Karpenter's time.
 pub(super) const WINDOW: Duration = Duration::from_millis(100);
 
 /// Somebody who asks about one thing, and waits for the answer.

@@ -20,7 +20,7 @@ use crate::instance::Instance;
 const PAGE: i32 = 1_000;
 /// Instances that one question for some may name: as many as a filter takes.
 const READ: usize = 200;
-/// Instances that one call may end: the incumbent's number.
+/// Instances that one call may end: Karpenter's number.
 const END: usize = 500;
 /// Instances that one call ends where tokens are short: as many as have theirs in a second.
 const END_SLOWLY: usize = 20;

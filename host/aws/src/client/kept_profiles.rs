@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A role is known for so long: the incumbent's time.
+/// A role is known for so long: Karpenter's time.
 const KEPT: Duration = Duration::from_mins(15);
 
 /// Roles by the names of their profiles. A profile without a role is never known: it is about to get one.

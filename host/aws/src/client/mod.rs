@@ -46,7 +46,7 @@ use crate::launch::addresses::Addresses;
 use crate::list_prices::endpoint_region;
 use crate::resolve::kept::{KeptAnswers, RefreshIntervals};
 
-/// The longest that a call may take, retries and all: the incumbent's.
+/// The longest that a call may take, retries and all: Karpenter's time.
 const LONGEST: Duration = Duration::from_mins(4);
 
 /// Clients of the services that are called.

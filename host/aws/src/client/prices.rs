@@ -7,7 +7,7 @@ use super::paced::Call;
 use super::{CallError, Clients};
 use crate::prices::SpotPoint;
 
-/// Entries of a list at once: the incumbent's.
+/// Entries of a list at once: Karpenter's number.
 const PAGE: i32 = 2_000;
 /// Products whose price is that of a Linux node.
 const PRODUCTS: [&str; 2] = ["Linux/UNIX", "Linux/UNIX (Amazon VPC)"];

@@ -10,7 +10,7 @@ use super::{CallError, Clients};
 const MOST: i32 = 10;
 /// A question waits so long for a message: as long as SQS allows.
 const WAIT: i32 = 20;
-/// A message that was handed out and not deleted is handed out again after so long: the incumbent's.
+/// A message that was handed out and not deleted is handed out again after so long: Karpenter's time.
 const HIDDEN: i32 = 20;
 /// The right to delete one is the right to delete several.
 const DELETE: &str = "sqs:DeleteMessage";

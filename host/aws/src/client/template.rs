@@ -30,7 +30,7 @@ use crate::error::ErrorClass;
 use crate::launch::template::{Disk, Interface, LaunchTemplate};
 use crate::user_data::{IpFamily, MOST_BYTES, nearly_too_long};
 
-/// Entries of a list at once: the incumbent's.
+/// Entries of a list at once: Karpenter's number.
 const PAGE: i32 = 200;
 const DESCRIBE: &str = "ec2:DescribeLaunchTemplates";
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use plimsoll_api::kinds::FoundSubnet;
 
-/// A subnet that was short of addresses comes after the others for so long: the incumbent's time.
+/// A subnet that was short of addresses comes after the others for so long: Karpenter's time.
 const SHORT: Duration = Duration::from_mins(3);
 
 /// Addresses of subnets, by id.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A template is kept for so long after its last use: the incumbent's time.
+/// A template is kept for so long after its last use: Karpenter's time.
 const KEPT: Duration = Duration::from_mins(1);
 
 /// Templates of a cluster that are known, by name.

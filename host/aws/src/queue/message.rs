@@ -27,7 +27,7 @@ pub struct Message {
 }
 
 impl Message {
-    /// Its name in metrics: the incumbent's, but for those about other accounts and regions, which the incumbent does not look at.
+    /// Its name in metrics: Karpenter's, but for those about other accounts and regions, which Karpenter does not look at.
     pub fn label(&self) -> &'static str {
         match self.says {
             _ if self.is_foreign => "unknown",

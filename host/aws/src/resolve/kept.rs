@@ -16,11 +16,11 @@ use super::Query;
 use super::images::{Image, is_deprecated};
 use super::network::Subnet;
 
-/// A parameter that AWS publishes is read again after so long: the incumbent's time.
+/// A parameter that AWS publishes is read again after so long: Karpenter's time.
 const PUBLISHED: SignedDuration = SignedDuration::from_hours(24);
-/// One of the user's, and one that AWS has not published so far, is read again after so long: the incumbent's time for the first.
+/// One of the user's, and one that AWS has not published so far, is read again after so long: Karpenter's time for the first.
 const OWN: SignedDuration = SignedDuration::from_mins(5);
-/// A parameter whose image is deprecated or gone is not read more often than this: the incumbent's time.
+/// A parameter whose image is deprecated or gone is not read more often than this: Karpenter's time.
 const MOVES: SignedDuration = SignedDuration::from_mins(30);
 
 /// Times from one question to the next where the answer can be counted on to change; each at least a minute.
@@ -35,7 +35,7 @@ pub struct RefreshIntervals {
 }
 
 impl Default for RefreshIntervals {
-    /// The incumbent's.
+    /// Karpenter's times.
     fn default() -> Self {
         Self {
             images: SignedDuration::from_mins(1),

@@ -40,7 +40,7 @@ impl Owner<'_> {
         format!("{}_{hash}", self.cluster)
     }
 
-    /// Name of the one profile that releases of the incumbent before 1.0 have made for a class of this name; `None` where IAM takes no such name.
+    /// Name of the one profile that releases of Karpenter before 1.0 have made for a class of this name; `None` where IAM takes no such name.
     pub(crate) fn legacy_name(&self) -> Option<String> {
         let hash = of_text(&format!("{}{}", self.region, self.class));
         let name = format!("{}_{hash}", self.cluster);

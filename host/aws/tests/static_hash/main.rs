@@ -1,4 +1,4 @@
-//! Static hash of EC2NodeClasses beside the hashing module that the incumbent uses, on classes that nobody picked.
+//! Static hash of EC2NodeClasses beside the hashing module that Karpenter uses, on classes that nobody picked.
 //!
 //! Line N of the table is the hash of the class that seed N draws, by the program in `tests/class-hashes`; `make class-hashes` writes it.
 
@@ -36,7 +36,7 @@ fn hashed(class: &Value) -> String {
 }
 
 #[test]
-fn drawn_classes_have_the_hashes_of_the_incumbents_module() {
+fn drawn_classes_have_the_hashes_of_karpenters_module() {
     let mut hashes = BTreeSet::new();
     for (seed, class, expected) in rows() {
         assert_eq!(hashed(&class), expected, "seed {seed}: {class}");

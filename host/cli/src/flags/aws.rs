@@ -1,4 +1,4 @@
-//! Flags of `plimsoll run` on AWS, under the incumbent's names.
+//! Flags of `plimsoll run` on AWS, under Karpenter's names.
 
 use clap::Args;
 use plimsoll_api::duration;
@@ -63,7 +63,7 @@ pub(crate) struct Aws {
     pub(crate) gates: Option<String>,
 }
 
-/// The shortest time between two questions that may be asked for: the incumbent's.
+/// The shortest time between two questions that may be asked for: Karpenter's time.
 const SHORTEST: Span = Span::from_secs(60);
 
 /// A time between two questions as it is typed; a sentence where it is none.

@@ -1,8 +1,8 @@
-//! Flags of `plimsoll run` on its log, and the incumbent's that mean nothing here.
+//! Flags of `plimsoll run` on its log, and those of Karpenter that mean nothing here.
 
 use clap::Args;
 
-/// Log lines, under the incumbent's names; and flags of its that mean nothing here.
+/// Log lines, under Karpenter's names; and those of its flags that mean nothing here.
 #[derive(Debug, Args)]
 pub(crate) struct Logging {
     /// The least urgent lines that are written: debug, info (the default) or error. Environment: LOG_LEVEL.

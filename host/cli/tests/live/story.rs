@@ -1,4 +1,4 @@
-//! The program's log: one JSON object a line, in which a node's life is told in the incumbent's words and in their order.
+//! The program's log: one JSON object a line, in which a node's life is told in Karpenter's words and in their order.
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ const STEPS: [&str; 9] = [
     "deleted nodeclaim",
 ];
 
-/// K09: the log tells each step in the incumbent's words, in order. D05: so it does when the pods have gone.
+/// K09: the log tells each step in Karpenter's words, in order. D05: so it does when the pods have gone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_nodes_life_is_told_step_by_step() {
     let mut served = Served::start(Asked::default()).await;

@@ -30,7 +30,7 @@ impl Default for CloudMeters {
     }
 }
 
-/// The incumbent's controller and method of an order to the cloud; `None` for any other.
+/// Karpenter's controller and method of an order to the cloud; `None` for any other.
 fn labels(order: &Order) -> Option<[&'static str; 2]> {
     let Request::Cloud(call) = &order.request else {
         return None;
@@ -50,7 +50,7 @@ fn labels(order: &Order) -> Option<[&'static str; 2]> {
     Some([controller, method])
 }
 
-/// The type of an error in the incumbent's words; empty for any that it has no word for.
+/// The type of an error in Karpenter's words; empty for any that it has no word for.
 const fn error(reason: &Reason) -> &'static str {
     match reason {
         Reason::InsufficientCapacity { .. } | Reason::ClassMissing(_) => {

@@ -1,11 +1,11 @@
-//! All families that a process serves, with type, labels and meaning. Names, types, labels and buckets are the incumbent's where it has
+//! All families that a process serves, with type, labels and meaning. Names, types, labels and buckets are Karpenter's where it has
 //! one for the same; ours begin with `plimsoll_`.
 //!
 //! Families of nodes carry further labels: one for each well-known label of nodes ([`super::nodes`]).
 
 use super::family::{Family, FamilyKind};
 
-/// Seconds, as the incumbent's durations are sorted.
+/// Seconds, as Karpenter's durations are sorted.
 const DURATIONS: &[f64] = &[
     0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9,
     1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 15.0, 20.0,
@@ -230,7 +230,7 @@ families! {
     LEADER = gauge "leader_election_master_status" ["name"]
         "1 while this process leads.";
     RECONCILE_TOTAL = counter "controller_runtime_reconcile_total" ["controller", "result"]
-        "Objects taken in, decisions made and orders carried out, by the incumbent's controller that does the same.";
+        "Objects taken in, decisions made and orders carried out, by Karpenter's controller that does the same.";
     RECONCILE_ERRORS = counter "controller_runtime_reconcile_errors_total" ["controller"]
         "Those of them that failed.";
     RECONCILE_TIME = histogram(RECONCILES) "controller_runtime_reconcile_time_seconds" ["controller"]
@@ -355,7 +355,7 @@ mod tests {
         for family in ALL {
             let counts = matches!(family.kind, FamilyKind::Counter);
             let is_total = family.name.ends_with("_total");
-            // The incumbent's name of a gauge.
+            // Karpenter's name for a gauge.
             let is_named_so = family.name == "karpenter_nodepools_cost_total";
             assert_eq!(counts, is_total && !is_named_so, "{}", family.name);
             let ascends = family.bounds().windows(2).all(|pair| pair[0] < pair[1]);

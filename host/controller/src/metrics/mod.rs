@@ -1,4 +1,4 @@
-//! Metrics: what the process serves to Prometheus, under the incumbent's names where it has one for the same.
+//! Metrics: what the process serves to Prometheus, under Karpenter's names where it has them.
 //!
 //! Counts are taken where something happens, by place or by values that are there, so that it costs next to nothing. What follows from
 //! the state (gauges of nodes, pods and pools) is worked out when somebody asks: the loop hands out a [`Cut`], a reference to each

@@ -13,7 +13,7 @@ use plimsoll_core::time::Timestamp;
 use super::Meters;
 use super::reconciles::{Controller, Ending};
 
-/// Reason of the incumbent's for pods that go with a node that no command disrupts.
+/// Karpenter's reason for pods that go with a node that no command disrupts.
 const FORCED: &str = "Forceful Termination";
 
 /// An object that an input speaks of: as the engine knew it before, and as the input has it.

@@ -52,7 +52,7 @@ pub(crate) fn write(
 
 /// Budgets of pools, by the reasons as budgets name them.
 pub(crate) fn write_allowances(out: &mut Exposition, allowances: &[PoolAllowance]) {
-    // The incumbent's number where nothing limits them.
+    // Karpenter's number where nothing limits them.
     let most = i32::MAX.unsigned_abs();
     let mut samples = out.family(&families::POOL_ALLOWED);
     for own in allowances {

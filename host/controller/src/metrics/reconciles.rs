@@ -1,4 +1,4 @@
-//! Work of the process, by the incumbent's controllers that do the same: objects taken in, decisions made, orders carried out.
+//! Work of the process, by Karpenter's controllers that do the same: objects taken in, decisions made, orders carried out.
 //!
 //! It is counted at every input, so that each controller has a place of its own and no name is looked up.
 
@@ -12,7 +12,7 @@ use super::histogram::Histogram;
 
 macro_rules! controllers {
     ($($controller:ident = $name:literal,)*) => {
-        /// A controller of the incumbent's, or one of ours for what it does not do.
+        /// A controller of Karpenter, or one of ours for what it does not do.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Controller {
             $($controller,)*

@@ -18,7 +18,7 @@ pub(crate) struct SchedulerMeters {
 /// A decision that is being made.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenDecision {
-    /// The incumbent's controller that would make it.
+    /// Karpenter's controller that would make it.
     pub(crate) controller: &'static str,
     /// Number of the request.
     pub(crate) id: u64,

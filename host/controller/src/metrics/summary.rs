@@ -1,4 +1,4 @@
-//! Quantiles of what was observed in the last ten minutes, as the incumbent's summaries have them; exact up to a number of observations.
+//! Quantiles of what was observed in the last ten minutes, as Karpenter's summaries have them; exact up to a number of observations.
 
 use std::collections::VecDeque;
 

@@ -9,7 +9,7 @@
 //! Every [`crate::snapshot::Snapshot`] has these pods among its own, so that planning and disruption treat their room as they
 //! treat that of waiting pods. They exist nowhere else: they are bound, nominated, evicted and counted by nobody, and a
 //! real pod takes their room whenever it needs it.
-//! Rules of the arithmetic are the incumbent's behaviour: the larger of replicas and percentage, never more than limits allow.
+//! Rules of the arithmetic are Karpenter's behaviour: the larger of replicas and percentage, never more than limits allow.
 
 mod resolve;
 

@@ -17,7 +17,7 @@ use crate::labels::{self, Labels};
 use crate::model::ClassRef;
 use crate::time::{Span, Timestamp};
 
-/// How long an offering is avoided after the cloud had none of it: three minutes, as the incumbent does.
+/// How long an offering is avoided after the cloud had none of it: three minutes, as in Karpenter.
 pub const OUT_OF_STOCK: Span = Span::from_secs(180);
 
 /// How long a failed launch counts for a ranking policy.

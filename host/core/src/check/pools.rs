@@ -153,7 +153,7 @@ fn will_draw_on(key: Option<&LabelKey>, claim: &NodeClaim, id: &ReservationId) -
 /// could serve a later alternative than the one that this claim meets has been passed over rightly.
 ///
 /// Left out are heavier pools with limits, pods with preferences, pods in topology constraints, and pods that others must be
-/// near, whom the heavier pool may not serve: there a lighter pool may be right. So are pools that pack as the incumbent
+/// near, whom the heavier pool may not serve: there a lighter pool may be right. So are pools that pack as Karpenter
 /// does, which puts pods on what has been opened for others.
 pub(super) fn weight(
     snapshot: &Snapshot,

@@ -18,7 +18,7 @@ use crate::snapshot::PastMove;
 use crate::time::{Span, Timestamp};
 use crate::units::PricePerHour;
 
-/// How long a command must hold before it is carried out, as the incumbent waits.
+/// How long a command must hold before it is carried out: as long as Karpenter waits.
 pub const VALIDATION: Span = Span::from_secs(15);
 
 /// Nodes that go together, and what comes in their place.

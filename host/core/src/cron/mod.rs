@@ -1,6 +1,6 @@
 //! Cron schedules: five fields or a macro, always in UTC. Budgets begin to hold by them, and windows of buffers open.
 //!
-//! Grammar and rules are the incumbent's. Lists, ranges and steps; names of months and weekdays in any case; `?` is `*`;
+//! Grammar and rules are Karpenter's. Lists, ranges and steps; names of months and weekdays in any case; `?` is `*`;
 //! `n/s` is `n` to the largest by `s`; weekdays are 0 to 6; a range that runs backwards is an error. Where both day fields
 //! are restricted either may match, otherwise both must; a star with a step above one counts as restricted.
 

@@ -1,7 +1,7 @@
 //! The policy `Balanced`: a move must save at least half as large a share of its pool's cost as it disturbs of its pods.
 //!
 //! `score = (saving / cost of the pool) / (disruption / disruption of the whole pool)`, approved from 1/2 on; the bounds
-//! are the incumbent's (K = 2). Whole numbers throughout, so that a score at the bound is at the bound on every machine.
+//! are Karpenter's (K = 2). Whole numbers throughout, so that a score at the bound is at the bound on every machine.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! Guards against moving for moving's sake: a least age, a least saving, what Jobs lose, and no going back.
 //!
-//! They hold in pools packed by price; a pool packed as the incumbent packs has the incumbent's rules alone.
+//! They hold in pools packed by price; a pool packed as Karpenter packs has its rules alone.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! Nodes that no longer are what their pool says.
 //!
 //! First the template's fields that are compared by hash, then the pool's requirements against the labels of the claim, then
-//! whether the type is still sold. Rules are the incumbent's.
+//! whether the type is still sold. Rules are Karpenter's.
 //!
 //! Drift of an instance from its class is the provider's word. It comes with the list of all instances and is written on the claim as
 //! the condition `Drifted`, where a snapshot reads it.

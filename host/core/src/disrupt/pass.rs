@@ -10,7 +10,7 @@
 //!                                        guards, budgets, order of value ─► commands
 //! ```
 //!
-//! The order of methods is the incumbent's: what is empty goes before anything else, drift before saving; but moves go beside empty
+//! The order of methods is Karpenter's: what is empty goes before anything else, drift before saving; but moves go beside empty
 //! nodes, where nothing has drifted. A policy's cap only lowers an allowance, and its values only choose among moves that are feasible
 //! and save enough.
 

@@ -2,7 +2,7 @@
 //!
 //! Nothing is simulated: pods find their places when the node is drained. So many go at once as the pool's budget for drift
 //! allows and as `limits.nodes` leaves room for successors beside them; a limit that equals the number of replicas therefore
-//! stops drift. A pool that has more nodes than it keeps waits until those are gone. Rules are the incumbent's.
+//! stops drift. A pool that has more nodes than it keeps waits until those are gone. Rules are Karpenter's.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

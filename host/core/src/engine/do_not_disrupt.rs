@@ -2,7 +2,7 @@
 //! time is over once that has passed.
 //!
 //! Told once by each process, of pods on nodes of ours, when their node's claim is looked at. Words of the events are ours, their reasons
-//! the incumbent's.
+//! Karpenter's.
 
 use std::collections::BTreeMap;
 

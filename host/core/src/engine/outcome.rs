@@ -15,7 +15,7 @@ use crate::time::Timestamp;
 /// The most of a failure's words, in characters, that a claim's condition shows.
 pub(super) const LONGEST_FAILURE: usize = 300;
 
-/// Why pods leave a node that no command disrupts, in the incumbent's words.
+/// Why pods leave a node that no command disrupts, in Karpenter's words.
 const FORCEFUL: &str = "Forceful Termination";
 
 impl Engine {

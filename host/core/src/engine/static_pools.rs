@@ -28,7 +28,7 @@ use crate::state::{PromisedTarget, node_of};
 use crate::static_pool::{self, Member, Standing};
 use crate::time::{Span, Timestamp};
 
-/// How long until a pool is looked at again that was granted nothing, as the incumbent waits.
+/// How long until a pool is looked at again that was granted nothing: as long as Karpenter waits.
 const AGAIN: Span = Span::from_secs(30);
 /// The longest that failed claims put off the next.
 const LONGEST_PAUSE: Span = Span::from_secs(60);

@@ -1,7 +1,7 @@
 //! Consistency of a claim's node with what was promised of it: of each resource that the claim asks for, the node has at least nine tenths
 //! of what its instance was to have.
 //!
-//! It is told and changes nothing else; the rule, its reasons and words are the incumbent's. Of a claim whose node is not complete nothing
+//! It is told and changes nothing else; the rule, its reasons and words are Karpenter's. Of a claim whose node is not complete nothing
 //! is said: it may be about to report what it lacks.
 
 use super::ClaimView;

@@ -1,4 +1,4 @@
-//! Causes for which a claim is asked to go: the words for people, and the incumbent's name for those that disrupt a node.
+//! Causes for which a claim is asked to go: the words for people, and Karpenter's name for those that disrupt a node.
 
 use super::Interruption;
 use crate::model::DisruptionReason;
@@ -63,7 +63,7 @@ impl DeletionCause {
         }
     }
 
-    /// The incumbent's name of the reason in metrics; `None` where it counts no disruption: people asked the node to go, a pool
+    /// Karpenter's name for the reason in metrics; `None` where it counts no disruption: people asked the node to go, a pool
     /// was made smaller, or a purchase was given up.
     pub const fn label(self) -> Option<&'static str> {
         Some(match self {

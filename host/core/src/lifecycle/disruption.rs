@@ -1,8 +1,8 @@
 //! Conditions that say whether a claim may be disrupted, for people and other programs: decisions are made from the same facts, not from
 //! what is written.
 //!
-//! `Drifted` and `DisruptionReason` bear their cause as reason; all three are absent where they do not hold. Rules and words are the
-//! incumbent's.
+//! `Drifted` and `DisruptionReason` bear their cause as reason; all three are absent where they do not hold. Rules and words are
+//! Karpenter's.
 
 use std::sync::Arc;
 

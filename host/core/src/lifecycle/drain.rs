@@ -1,6 +1,6 @@
 //! Moving pods off a node in waves, under the disruption budgets of workloads.
 //!
-//! Waves follow the incumbent: ordinary pods, their daemons, critical pods, critical daemons; a later wave waits until the
+//! Waves follow Karpenter: ordinary pods, their daemons, critical pods, critical daemons; a later wave waits until the
 //! earlier is gone. Pods that ask to be left alone are waited for and not evicted. Daemons that tolerate the leaving taint,
 //! mirrors, and pods that are stuck that are deleting are not waited for. Where the drain has a deadline, a pod that would not
 //! end by then is asked to go in time to do so, out of turn and whatever budgets and its own wish say; one that is deleting

@@ -2,7 +2,7 @@
 //! change of the rules is no drift.
 //!
 //! One that has drifted keeps its hash, under the version of ours, and so stays drifted. Claims come before their pool: once that bears
-//! our version, those that do not are left alone. Rules are the incumbent's.
+//! our version, those that do not are left alone. Rules are Karpenter's.
 
 use std::sync::Arc;
 

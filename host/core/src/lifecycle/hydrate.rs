@@ -1,5 +1,5 @@
 //! Labels that claims and nodes of older releases lack: `<group>/<kind>` of the node class with its name, by which selectors and the
-//! controllers find them. Rules are the incumbent's.
+//! controllers find them. Rules are Karpenter's.
 
 use std::sync::Arc;
 

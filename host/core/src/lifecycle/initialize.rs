@@ -74,7 +74,7 @@ fn written(taint: &Taint) -> String {
     format!("{}{value}{}:{}", taint.key, taint.value, taint.effect)
 }
 
-/// The first thing that a node with these taints lacks to be complete, in the incumbent's order.
+/// The first thing that a node with these taints lacks to be complete, in Karpenter's order.
 pub(super) fn lack<'a>(
     claim: &'a NodeClaim,
     node: &'a Node,

@@ -1,4 +1,4 @@
-//! The cloud's word on an instance that is going to end, or may: the words for people, and the incumbent's names of it.
+//! The cloud's word on an instance that is going to end, or may: the words for people, and Karpenter's names for it.
 
 use serde::{Deserialize, Serialize};
 
@@ -34,9 +34,9 @@ pub enum Interruption {
 /// Names and words of one [`Interruption`].
 #[derive(Clone, Copy, Debug)]
 pub struct InterruptionFacts {
-    /// The incumbent's name of it in metrics.
+    /// Karpenter's name for it in metrics.
     pub label: &'static str,
-    /// The incumbent's reason of events about it.
+    /// Karpenter's reason for events about it.
     pub event: EventReason,
     /// The words of events.
     pub words: &'static str,

@@ -1,6 +1,6 @@
 //! Claims that take too long, or have lived long enough.
 //!
-//! Limits are the incumbent's: five minutes to launch, fifteen to join, each from the last transition of the condition that says
+//! Limits are Karpenter's: five minutes to launch, fifteen to join, each from the last transition of the condition that says
 //! so, which is unknown from the claim's creation; after that the claim goes and its pods are planned again. `expireAfter`
 //! counts from creation, and waits for a fresh view.
 

@@ -1,6 +1,6 @@
 //! Conditions of a claim as it stands: how far it has come, and what it waits for.
 //!
-//! Reasons and messages are the incumbent's. What is said follows from the objects and from what the cloud last answered; of
+//! Reasons and messages are Karpenter's. What is said follows from the objects and from what the cloud last answered; of
 //! what nothing is known nothing is said, and what was said before stands.
 
 use super::initialize::lack;

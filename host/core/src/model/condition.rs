@@ -1,6 +1,6 @@
 //! Conditions of an object: how far something is true of it, why, since when, and of which of its generations.
 //!
-//! The rules are the incumbent's. What [`Ready`](ConditionType::Ready) depends on is unknown since the object's creation until
+//! The rules are Karpenter's. What [`Ready`](ConditionType::Ready) depends on is unknown since the object's creation until
 //! something is said of it; the time of a transition changes with the status alone, not with reason or message; and `Ready`
 //! follows from what it depends on. Conditions of types that are not listed here are others': they are neither read nor
 //! touched.

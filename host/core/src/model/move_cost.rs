@@ -1,4 +1,4 @@
-//! Cost of moving pods, as the incumbent counts it: a pod costs 1, more with a higher priority or deletion cost.
+//! Cost of moving pods, as Karpenter counts it: a pod costs 1, more with a higher priority or deletion cost.
 //!
 //! Counted in whole parts of 1/2^27, in which all of its terms are exact, so that sums do not depend on their order.
 

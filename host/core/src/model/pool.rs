@@ -26,7 +26,7 @@ pub enum PackingMode {
     /// The cheapest feasible fleet.
     #[default]
     Price,
-    /// First fit in the incumbent's order, then the cheapest type that holds each result.
+    /// First fit in Karpenter's order, then the cheapest type that holds each result.
     Compatible,
 }
 

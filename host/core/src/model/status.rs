@@ -18,7 +18,7 @@ use crate::resources::Resources;
 pub const ASKED_ANNOTATION: &str = "plimsoll.dev/asked";
 /// Annotation of a pool: its launches whose machines were too small for every pod they were made for, so that none is made for ever.
 pub const UNDERSIZED_ANNOTATION: &str = "plimsoll.dev/undersized";
-/// Annotations of a pool that are ours to write, and that another process reads at its start; those of its hash the incumbent, too.
+/// Annotations of a pool that are ours to write, and that another process reads at its start; Karpenter reads those of its hash, too.
 pub const MEMORY: [&str; 4] = [
     ASKED_ANNOTATION,
     UNDERSIZED_ANNOTATION,

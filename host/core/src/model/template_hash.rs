@@ -1,4 +1,4 @@
-//! Hash of a pool's template: the incumbent's, bit by bit, so that neither side sees drift when one takes over from the other.
+//! Hash of a pool's template: Karpenter's, bit by bit, so that neither side sees drift when one takes over from the other.
 //!
 //! Pools and claims bear it as an annotation beside the version of its rules. These are `NodePool.Hash` of `sigs.k8s.io/karpenter` 1.14.1 over
 //! [`structure_hash`](crate::structure_hash). Requirements and what is outside the template do not enter.

@@ -9,11 +9,11 @@ use crate::requirement::Requirements;
 use crate::resources::Resources;
 use crate::units::PricePerHour;
 
-/// Types that one launch is handed at most, as the incumbent's are.
+/// Types that one launch is handed at most, as in Karpenter.
 pub const MAX_LAUNCH_TYPES: usize = 60;
 /// Ways to buy them that one launch is handed at most.
 pub const MAX_LAUNCH_OPTIONS: usize = 300;
-/// Types that a claim names at most, as the incumbent's do.
+/// Types that a claim names at most, as in Karpenter.
 pub const MAX_CLAIM_TYPES: usize = 600;
 
 /// Writes options for [`LAUNCH_ORDER_ANNOTATION`](crate::catalogue::LAUNCH_ORDER_ANNOTATION), as many as one launch may name.

@@ -198,7 +198,7 @@ pub struct PlanCost {
     pub dearest: PricePerHour,
     /// No fleet for these pods can cost less, at the provider's prices.
     pub bound: PricePerHour,
-    /// Cost of first fit in the incumbent's order on the same snapshot, at the provider's prices.
+    /// Cost of first fit in Karpenter's order on the same snapshot, at the provider's prices.
     pub first_fit: PricePerHour,
 }
 

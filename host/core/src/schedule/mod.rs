@@ -15,7 +15,7 @@
 //!                                                     finished machines ──► close claims ─► plan
 //! ```
 //!
-//! Two plans are made: by price, and by first fit in the incumbent's order. The better one by (unplaced, room not kept,
+//! Two plans are made: by price, and by first fit in Karpenter's order. The better one by (unplaced, room not kept,
 //! addresses that are not there, preferences given up, price, nodes) is returned, so that packing by price is never worse. Room that buffers ask for is
 //! placed after all pods that exist ([`crate::buffer`]).
 

@@ -269,15 +269,15 @@ pub struct Settings {
     pub reserved_capacity: bool,
     /// `true` if NodeOverlays are applied (gate `NodeOverlay`).
     pub node_overlays: bool,
-    /// `true` if room is kept for CapacityBuffers (gate `CapacityBuffer`). Off like the incumbent's: buffers that lie in a
+    /// `true` if room is kept for CapacityBuffers (gate `CapacityBuffer`). Off as in Karpenter: buffers that lie in a
     /// cluster unused would begin to cost money on the day on which we take over.
     #[serde(default)]
     pub capacity_buffers: bool,
     /// `true` if static pools are brought to their number of nodes and down to it (gate `StaticCapacity`; off for the same reason).
-    /// Drifted nodes of such pools are replaced regardless, as the incumbent does.
+    /// Drifted nodes of such pools are replaced regardless, as Karpenter does.
     #[serde(default)]
     pub static_capacity: bool,
-    /// `true` if unhealthy nodes are replaced (gate `NodeRepair`; off like the incumbent's).
+    /// `true` if unhealthy nodes are replaced (gate `NodeRepair`; off as in Karpenter).
     #[serde(default)]
     pub node_repair: bool,
     /// `true` if the scheduler honours nominations, as it does from Kubernetes 1.35 on; else none are written.

@@ -16,7 +16,7 @@ use crate::time::{Span, Timestamp};
 
 /// Annotation of a claim with its promises: `<group>:<count>`, comma separated.
 pub const ANNOTATION: &str = "plimsoll.dev/promised";
-/// How long a promise holds on a node that pods can use: twice the longest batch, as the incumbent nominates nodes.
+/// How long a promise holds on a node that pods can use: twice the longest batch, as long as Karpenter nominates nodes.
 pub const NOMINATION_WINDOW: Span = Span::from_secs(20);
 
 /// Object that a promise is on.

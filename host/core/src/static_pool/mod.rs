@@ -4,7 +4,7 @@
 //! are too many. The engine keeps the number by them; drift of such pools is a method of [`crate::disrupt`]. Pods play no
 //! part in how many nodes there are; for the scheduler they are nodes like any other.
 //!
-//! Rules are the incumbent's. Where it tells claims that are about to be moved from claims that are deleting, we need not: a
+//! Rules are Karpenter's. Where Karpenter tells claims that are about to be moved from claims that are deleting, we need not: a
 //! command asks for a successor and sets its node apart in one step, so that a node is counted either as staying or as deleting.
 
 mod standing;

@@ -1,6 +1,6 @@
 //! The order in which a static pool gives up nodes that it has too many of.
 //!
-//! The order is the incumbent's: claims without an instance; empty nodes; then the others, those with a pod that asks to be
+//! The order is Karpenter's: claims without an instance; empty nodes; then the others, those with a pod that asks to be
 //! left alone last, by what moving their pods costs times what is left of their life. Among equals, those that are not ready
 //! go before those that are, the drifted before the others, and the older before the younger.
 

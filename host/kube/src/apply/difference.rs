@@ -195,7 +195,7 @@ pub(super) fn status(
     })
 }
 
-/// All conditions of an object with these said and those cleared, sorted by transition with `Ready` last, as the incumbent stores them;
+/// All conditions of an object with these said and those cleared, sorted by transition with `Ready` last, as Karpenter stores them;
 /// `None` where that is so already. Those of others stay as they are written.
 fn conditions(
     object: &DynamicObject,

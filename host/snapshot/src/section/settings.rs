@@ -76,7 +76,7 @@ pub struct SettingsEntry {
 pub enum PackingEntry {
     /// The cheapest feasible fleet.
     Price,
-    /// First fit in the incumbent's order.
+    /// First fit in Karpenter's order.
     Compatible,
 }
 

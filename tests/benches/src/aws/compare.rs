@@ -9,7 +9,7 @@ use super::normal::{OF, Rows};
 pub struct Difference {
     /// Subject and path, by which it is explained.
     pub key: String,
-    /// Values that only the incumbent's run has.
+    /// Values that only Karpenter's run has.
     pub theirs: BTreeSet<String>,
     /// Values that only ours has.
     pub ours: BTreeSet<String>,

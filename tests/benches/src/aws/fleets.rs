@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use plimsoll_cloud::Call;
 use serde_json::Value;
 
-/// Calls for the same that begin within so long of each other are one try that was not put together: the incumbent's longest batch.
+/// Calls for the same that begin within so long of each other are one try that was not put together: Karpenter's longest batch.
 const BATCH: Duration = Duration::from_secs(1);
 
 /// The calls of a run.

@@ -1,4 +1,4 @@
-//! Figures of a script about many nodes, and the bars that ours has to keep beside the incumbent.
+//! Figures of a script about many nodes, and the bars that ours has to keep beside Karpenter.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
@@ -78,7 +78,7 @@ fn seconds(from: Option<SystemTime>, to: Option<SystemTime>) -> f64 {
 pub(super) fn missed(theirs: &Load, ours: &Load) -> Vec<String> {
     let mut missed = Vec::new();
     if ours.running > theirs.running {
-        missed.push("all pods run later than with the incumbent".to_owned());
+        missed.push("all pods run later than with Karpenter".to_owned());
     }
     let throttled = ours.throttled(TERMINATE);
     if throttled > 0 {

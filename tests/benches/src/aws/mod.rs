@@ -1,4 +1,4 @@
-//! The incumbent's AWS controller and ours at the same scripts on the same cloud, each in a lab and a network of its own.
+//! Karpenter's AWS controller and ours at the same scripts on the same cloud, each in a lab and a network of its own.
 //!
 //! ```text
 //! script ─► scene: lab, cloud, one controller ─► observed: rows and figures ─┐

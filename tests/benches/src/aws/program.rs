@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use plimsoll_lab::{Lab, incumbent_environment, incumbent_on_aws};
+use plimsoll_lab::{Lab, karpenter_environment, karpenter_on_aws};
 
 use super::script::CLUSTER;
 use crate::Usage;
@@ -18,7 +18,7 @@ const CA_BUNDLE: &str = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contender {
     /// Karpenter with its AWS provider, as released.
-    Incumbent,
+    Karpenter,
     /// Ours.
     Plimsoll,
 }
@@ -26,7 +26,7 @@ pub enum Contender {
 /// Paths of both.
 #[derive(Clone, Debug)]
 pub struct Programs {
-    incumbent: PathBuf,
+    karpenter: PathBuf,
     plimsoll: PathBuf,
 }
 
@@ -37,24 +37,24 @@ pub(super) struct Running {
 }
 
 impl Programs {
-    /// Finds them: the incumbent's is built where the cache has none, ours lies beside this program.
+    /// Finds them: Karpenter's is built where the cache has none, ours lies beside this program.
     pub fn find() -> Result<Self> {
         let command = "cargo build --bin plimsoll --features plimsoll/aws";
         Ok(Self {
-            incumbent: incumbent_on_aws()?,
+            karpenter: karpenter_on_aws()?,
             plimsoll: own_program(command)?,
         })
     }
 }
 
 impl Contender {
-    /// Both, the incumbent first.
-    pub const BOTH: [Self; 2] = [Self::Incumbent, Self::Plimsoll];
+    /// Both, Karpenter first.
+    pub const BOTH: [Self; 2] = [Self::Karpenter, Self::Plimsoll];
 
     /// Its name on the command line and in tables.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Incumbent => "incumbent",
+            Self::Karpenter => "karpenter",
             Self::Plimsoll => "plimsoll",
         }
     }
@@ -64,7 +64,7 @@ impl Contender {
         let mut both = Self::BOTH.into_iter();
         match both.find(|own| own.name() == name) {
             Some(own) => Ok(own),
-            None => bail!("\"{name}\" is no controller; expected incumbent or plimsoll"),
+            None => bail!("\"{name}\" is no controller; expected karpenter or plimsoll"),
         }
     }
 
@@ -78,7 +78,7 @@ impl Contender {
         let (metrics, probes) = (free_port()?, free_port()?);
         let mut words = environment(lab.kubeconfig(), [metrics, probes], cloud);
         match self {
-            Self::Incumbent => words.push(programs.incumbent.display().to_string()),
+            Self::Karpenter => words.push(programs.karpenter.display().to_string()),
             Self::Plimsoll => words.extend([
                 programs.plimsoll.display().to_string(),
                 "run".to_owned(),
@@ -129,7 +129,7 @@ pub(super) fn check_alive(lab: &mut Lab) -> Result<()> {
 }
 
 fn environment(kubeconfig: &Path, ports: [u16; 2], cloud: &str) -> Vec<String> {
-    let mut variables = incumbent_environment(kubeconfig, ports);
+    let mut variables = karpenter_environment(kubeconfig, ports);
     let own = [
         ("AWS_ENDPOINT_URL", cloud),
         ("AWS_REGION", "us-east-1"),

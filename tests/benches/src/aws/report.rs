@@ -55,7 +55,7 @@ fn missed(theirs: &Figures, ours: &Figures) -> Vec<String> {
         missed.push("instances that no claim named".to_owned());
     }
     if ours.price > theirs.price + 1e-9 {
-        missed.push("a higher price than the incumbent's".to_owned());
+        missed.push("a higher price than Karpenter's".to_owned());
     }
     match (&theirs.load, &ours.load) {
         (Some(theirs), Some(ours)) => missed.extend(load::missed(theirs, ours)),
@@ -74,7 +74,7 @@ pub fn report(script: &Script, (theirs, ours): (&Figures, &Figures), verdict: &V
     let mut line = |what: &str, theirs: String, ours: String| {
         let _ = writeln!(out, "{what:<44}{theirs:>12}{ours:>12}");
     };
-    line("", "incumbent".to_owned(), "plimsoll".to_owned());
+    line("", "karpenter".to_owned(), "plimsoll".to_owned());
     let count = |what, pick: fn(&Figures) -> usize| (what, pick);
     for (what, pick) in [
         count("instances launched", |own| own.launched),

@@ -39,7 +39,7 @@ pub enum Scale {
 
 impl Scale {
     /// The longest that a step may take. Offerings that were out of stock are not asked for again for three minutes, and pods may wait
-    /// for that more than once. On two cores the incumbent has some twenty pods run in a second.
+    /// for that more than once. On two cores Karpenter has some twenty pods run in a second.
     pub(super) const fn patience(self) -> Duration {
         match self {
             Self::Small => Duration::from_mins(7),

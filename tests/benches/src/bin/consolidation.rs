@@ -1,5 +1,5 @@
-//! Consolidation of fleets that have gone to waste: cost against the bound, evictions and moves, beside the
-//! incumbent's rules on the same fleets; then how long a full pass takes as fleets grow, and how long one pass of the
+//! Consolidation of fleets that have gone to waste: cost against the bound, evictions and moves, beside
+//! Karpenter's rules on the same fleets; then how long a full pass takes as fleets grow, and how long one pass of the
 //! controller: without a ranking policy, with one that answers list prices, and with one that finds every second family dear;
 //! last, one pass over a fleet of which some nodes have drifted and cannot go, beside as many plans on copies of the cluster.
 //!
@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use plimsoll_benches::cases::general_types;
-use plimsoll_benches::incumbent;
+use plimsoll_benches::karpenter;
 use plimsoll_benches::{argument, processor_time};
 use plimsoll_core::command::{Decision, DisruptionQuestion};
 use plimsoll_core::disrupt::consider;
@@ -40,7 +40,7 @@ fn main() -> anyhow::Result<()> {
     let most = argument(2, 5_000);
     let market = market()?;
     println!(
-        "fleet  nodes  cost/bound |  nodes  cost/bound  moves  evictions  s | incumbent: nodes  cost/bound  commands  evictions"
+        "fleet  nodes  cost/bound |  nodes  cost/bound  moves  evictions  s | karpenter: nodes  cost/bound  commands  evictions"
     );
     for seed in 0..fleets {
         compare(&market, seed as u64);
@@ -207,7 +207,7 @@ fn compare(market: &Snapshot, seed: u64) {
     let fleet = fragmented(market, waste(250, seed));
     let bound = bound_from_nothing(&fleet);
     let (ours, seconds) = timed(|| pass(&fleet, all, &eager()));
-    let theirs = incumbent::consolidated(&fleet);
+    let theirs = karpenter::consolidated(&fleet);
     println!(
         "{seed:5}  {:5}  {:.3}      |  {:5}  {:.3}  {:5}  {:6}  {seconds:.2} |  {:5}  {:.3}  {:5}  {:6}",
         fleet.nodes.len(),

@@ -1,4 +1,4 @@
-//! Growth of planning time with the batch: the incumbent's benchmark mix at 10,000 to 100,000 pods, as a table and as a chart.
+//! Growth of planning time with the batch: Karpenter's benchmark mix at 10,000 to 100,000 pods, as a table and as a chart.
 //!
 //! The chart compares with n log n through the first point. Usage: `growth [FILE.svg] [PODS]...`.
 

@@ -1,9 +1,9 @@
-//! The incumbent's controller and ours at the same work in labs of their own: pods come, are rolled out anew, and some of them go.
+//! Karpenter's controller and ours at the same work in labs of their own: pods come, are rolled out anew, and some of them go.
 //!
 //! Clocks: from a change of the deployments until every pod runs, and from their scaling down until the last node or claim came, began to
 //! go or went before a minute of quiet. A third lab has as many nodes as ours bought from the beginning, with room to spare, and no
 //! controller: what that takes is the scheduler's and the deployments', not the controllers'. All fleets are priced by one list. Usage:
-//! `live [incumbent|plimsoll] [SCENARIO]`; without a contender both run and the bars are printed.
+//! `live [karpenter|plimsoll] [SCENARIO]`; without a contender both run and the bars are printed.
 
 #![expect(clippy::print_stdout, reason = "the table is what it is for")]
 
@@ -62,12 +62,12 @@ fn asked(words: impl Iterator<Item = String>) -> Result<(Option<Contender>, Vec<
     let names = names.join(", ");
     for word in words {
         match word.as_str() {
-            "incumbent" => only = Some(Contender::Incumbent),
+            "karpenter" => only = Some(Contender::Karpenter),
             "plimsoll" => only = Some(Contender::Plimsoll),
             name => {
                 scenarios.retain(|it| it.name == name);
                 if scenarios.is_empty() {
-                    bail!("\"{name}\" is neither incumbent nor plimsoll, nor one of {names}");
+                    bail!("\"{name}\" is neither karpenter nor plimsoll, nor one of {names}");
                 }
             }
         }
@@ -83,10 +83,10 @@ async fn run(only: Option<Contender>, scenario: &Scenario, programs: &Programs) 
         print_sent(&course.sent);
         return Ok(());
     }
-    let theirs = course(Contender::Incumbent, scenario, programs, &prices).await?;
+    let theirs = course(Contender::Karpenter, scenario, programs, &prices).await?;
     let ours = course(Contender::Plimsoll, scenario, programs, &prices).await?;
     let least = beforehand(scenario, &ours.fleet).await?;
-    print_course("incumbent", &theirs);
+    print_course("karpenter", &theirs);
     print_course("plimsoll", &ours);
     for (step, seconds) in &least {
         println!("as many nodes beforehand, {}: {seconds:.1} s", step.title());
@@ -235,7 +235,7 @@ fn print_bar(what: &str, (ours, theirs): (f64, f64), most: f64) {
 fn print_bars(theirs: &Course, ours: &Course, least: &[(Step, f64)]) {
     println!(
         "{:<44}{:>11}{:>11}{:>9}{:>11}",
-        "", "incumbent", "plimsoll", "ratio", "at most"
+        "", "karpenter", "plimsoll", "ratio", "at most"
     );
     for (own, other) in ours.parts.iter().zip(&theirs.parts) {
         let at_once = least.iter().find(|(step, _)| *step == own.step);

@@ -1,4 +1,4 @@
-//! Plans the incumbent's benchmark mix, several times: what does it cost, how long does it take, what does the checker say?
+//! Plans Karpenter's benchmark mix, several times: what does it cost, how long does it take, what does the checker say?
 //!
 //! The clock runs from the snapshot in memory to the plan, grouping included. Usage: `mix [PODS] [RUNS]`.
 

@@ -1,4 +1,4 @@
-//! The incumbent's AWS controller, unmodified, and ours at the same scripts on the same cloud on loopback, held side by side: objects, tags,
+//! Karpenter's AWS controller, unmodified, and ours at the same scripts on the same cloud on loopback, held side by side: objects, tags,
 //! launch templates, fleets, doubles, and prices. Usage: `same_cloud [SCRIPT]... [--seed NUMBER]`; all scripts where none is named, and with a
 //! seed one, drawn of those that are short and end the same in every run. A script of many nodes (`large`) is played only where it is named; its
 //! size is PLIMSOLL_BENCH_NODES. `same_cloud play SCRIPT CONTROLLER` plays one where it is and prints what was observed.
@@ -82,7 +82,7 @@ fn main() -> Result<ExitCode> {
 struct Outcome {
     /// Places of the explanations that were needed.
     needed: Vec<usize>,
-    /// Figures of the incumbent and of ours.
+    /// Figures of Karpenter and of ours.
     figures: (Figures, Figures),
     /// `true` if nothing was missed.
     is_well: bool,

@@ -1,4 +1,4 @@
-//! The incumbent's scheduler and ours on the very same files: cost, nodes, seconds, pods per second, memory, and the ratios.
+//! Karpenter's scheduler and ours on the very same files: cost, nodes, seconds, pods per second, memory, and the ratios.
 //!
 //! Clocks: theirs from the construction of topology and scheduler to the end of `Solve`; ours from the snapshot in memory to
 //! the plan, grouping included. Each solves a file in a process of its own, and ours is held against the checker in the same
@@ -115,7 +115,7 @@ fn solve(file: &Path) -> Result<Figures> {
 }
 
 fn print_pair(name: &str, theirs: &Figures, ours: &Figures) {
-    for (solver, figures) in [("incumbent", theirs), ("plimsoll", ours)] {
+    for (solver, figures) in [("karpenter", theirs), ("plimsoll", ours)] {
         println!(
             "{name:<24}{solver:<11}{:>8}{:>8}{:>8}{:>12.3}{:>10.3}{:>12.3}{:>10.0}{:>9.1}",
             figures.pods,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use plimsoll_lab::{Lab, incumbent, incumbent_environment, until};
+use plimsoll_lab::{Lab, karpenter, karpenter_environment, until};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -20,7 +20,7 @@ const NAME: &str = "controller";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contender {
     /// Karpenter with its KWOK provider.
-    Incumbent,
+    Karpenter,
     /// Ours with the same.
     Plimsoll,
 }
@@ -28,7 +28,7 @@ pub enum Contender {
 /// Paths of both.
 #[derive(Clone, Debug)]
 pub struct Programs {
-    incumbent: PathBuf,
+    karpenter: PathBuf,
     plimsoll: PathBuf,
 }
 
@@ -39,10 +39,10 @@ pub struct Running {
 }
 
 impl Programs {
-    /// Finds them: the incumbent's is built where the cache has none, ours lies beside this program.
+    /// Finds them: Karpenter's is built where the cache has none, ours lies beside this program.
     pub fn find() -> Result<Self> {
         Ok(Self {
-            incumbent: incumbent()?,
+            karpenter: karpenter()?,
             plimsoll: own_program("cargo build --bin plimsoll")?,
         })
     }
@@ -65,9 +65,9 @@ impl Contender {
                 programs.plimsoll.as_path(),
                 ours(lab.kubeconfig(), metrics, probes),
             ),
-            Self::Incumbent => (
+            Self::Karpenter => (
                 Path::new("/usr/bin/env"),
-                theirs(&programs.incumbent, lab.kubeconfig(), metrics, probes),
+                theirs(&programs.karpenter, lab.kubeconfig(), metrics, probes),
             ),
         };
         lab.run(NAME, program, &arguments)?;
@@ -121,7 +121,7 @@ fn ours(kubeconfig: &Path, metrics: u16, probes: u16) -> Vec<String> {
 }
 
 fn theirs(program: &Path, kubeconfig: &Path, metrics: u16, probes: u16) -> Vec<String> {
-    let mut command = incumbent_environment(kubeconfig, [metrics, probes]);
+    let mut command = karpenter_environment(kubeconfig, [metrics, probes]);
     command.extend([
         "DISABLE_LEADER_ELECTION=true".to_owned(),
         "PREFERENCE_POLICY=Ignore".to_owned(),

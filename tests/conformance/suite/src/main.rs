@@ -1,4 +1,4 @@
-//! The incumbent's regression suite, unmodified, against our controller: every spec in a process of its own, with a limit of time,
+//! Karpenter's regression suite, unmodified, against our controller: every spec in a process of its own, with a limit of time,
 //! in a lab with our definitions, served by `plimsoll run --provider kwok`.
 //!
 //! A lab serves until a spec does not pass, since what that one left behind would be the next one's failure. The output of the suite and

@@ -1,4 +1,4 @@
-//! The incumbent's benchmark: a fifth each of plain pods, zonal spread, host spread, zonal affinity and host anti-affinity,
+//! Karpenter's benchmark: a fifth each of plain pods, zonal spread, host spread, zonal affinity and host anti-affinity,
 //! on its ladder of fake types. Labels, selectors and sizes are drawn independently, so a term often speaks of others.
 
 use plimsoll_core::snapshot::Snapshot;
@@ -9,7 +9,7 @@ use crate::fixture::{Amounts, HOSTNAME, PodFixture, ZONE, cluster, ladder, pod, 
 const CPU: [i64; 5] = [100, 250, 500, 1000, 1500];
 const MEMORY: [i64; 6] = [100, 256, 512, 1024, 2048, 4096];
 const VALUES: [&str; 7] = ["a", "b", "c", "d", "e", "f", "g"];
-/// The incumbent's spelling.
+/// Karpenter's spelling.
 const AFFINITY_LABEL: &str = "my-affininity";
 const LABEL: &str = "my-label";
 

@@ -1,4 +1,4 @@
-//! Kubelet settings of a class by kubelet's own rules, with those that the incumbent adds. Kubelet reads its settings strictly: one that it does
+//! Kubelet settings of a class by kubelet's own rules, with those that Karpenter adds. Kubelet reads its settings strictly: one that it does
 //! not know, or a value of another form, keeps it from starting, and its node never joins.
 //!
 //! Names and forms are those of `KubeletConfiguration` `v1beta1` of Kubernetes 1.37. What an image family can pass on of them

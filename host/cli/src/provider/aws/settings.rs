@@ -1,5 +1,5 @@
-//! Settings of the provider by flag and environment, under the incumbent's names. What the environment says in no way that is understood gives
-//! the default, as the incumbent has it, and is told; what is understood and cannot be is refused.
+//! Settings of the provider by flag and environment, under Karpenter's names. What the environment says in no way that is understood gives
+//! the default, as Karpenter has it, and is told; what is understood and cannot be is refused.
 
 use std::str::FromStr;
 
@@ -14,7 +14,7 @@ use plimsoll_ec2_facts::Share;
 use crate::flags;
 use crate::leader::{is_false, is_true};
 
-/// Share of memory taken to be kept by hypervisor and firmware, unless said: the incumbent's.
+/// Share of memory taken to be kept by hypervisor and firmware, unless said: Karpenter's share.
 const MEMORY_OVERHEAD: f64 = 0.075;
 const MILLION: f64 = 1_000_000.0;
 
@@ -31,7 +31,7 @@ pub(super) fn nodes(
     })
 }
 
-/// The share of memory that is kept. Text of the environment that is no number gives the default, as the incumbent has it; a number that is no
+/// The share of memory that is kept. Text of the environment that is no number gives the default, as Karpenter has it; a number that is no
 /// share is refused.
 fn overhead(flags: &flags::Aws, said: &impl Fn(&str) -> Option<String>) -> Result<Share> {
     let name = "VM_MEMORY_OVERHEAD_PERCENT";

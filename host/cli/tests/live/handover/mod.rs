@@ -1,4 +1,4 @@
-//! The incumbent's controller hands a cluster over to the program, with the same manifests and the same environment, and gets it back:
+//! Karpenter's controller hands a cluster over to the program, with the same manifests and the same environment, and gets it back:
 //! nothing in the cluster changes by that.
 //!
 //! Pools are not consolidated here, so that whatever comes or goes does so because of the change. Twelve claims by default, two hundred with
@@ -15,8 +15,8 @@ use kube::Client;
 use kube::api::{Api, ListParams, Patch, PatchParams};
 use plimsoll_api::Kind;
 use plimsoll_lab::{
-    Call, Lab, Options, Proxy, Verb, apply, example_class, example_pool, incumbent,
-    incumbent_environment, until,
+    Call, Lab, Options, Proxy, Verb, apply, example_class, example_pool, karpenter,
+    karpenter_environment, until,
 };
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ use super::served::{definitions, in_full, played_whole, program, recording};
 use super::workloads::{apart, deployment};
 use picture::Picture;
 
-/// How long each step may take; two hundred nodes take the incumbent a minute.
+/// How long each step may take; two hundred nodes take Karpenter a minute.
 const PATIENCE: Duration = Duration::from_mins(10);
 /// Writes by which machines or pods come or go.
 const DISTURBS: [(Verb, &str); 6] = [
@@ -41,7 +41,7 @@ const STATIC: usize = 2;
 /// A controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Controller {
-    Incumbent,
+    Karpenter,
     Plimsoll,
 }
 
@@ -83,13 +83,13 @@ impl Cluster {
     /// Starts a controller by a command that differs in the program alone, and waits until it has taken the lease.
     async fn served_by(&mut self, controller: Controller, name: &'static str) -> Shift {
         let proxy = self.lab.proxy().await.expect("a proxy");
-        let mut command = incumbent_environment(proxy.kubeconfig(), self.lab.spare_ports());
+        let mut command = karpenter_environment(proxy.kubeconfig(), self.lab.spare_ports());
         command.push("LEADER_ELECTION_NAMESPACE=kube-system".to_owned());
         command.push("FEATURE_GATES=StaticCapacity=true".to_owned());
         match controller {
-            Controller::Incumbent => {
-                let built = tokio::task::spawn_blocking(incumbent).await;
-                let built = built.expect("a build").expect("the incumbent");
+            Controller::Karpenter => {
+                let built = tokio::task::spawn_blocking(karpenter).await;
+                let built = built.expect("a build").expect("Karpenter");
                 command.push(built.display().to_string());
             }
             Controller::Plimsoll => command.extend([
@@ -121,7 +121,7 @@ impl Cluster {
         }
     }
 
-    /// Waits until all pods run and all claims are complete, and that there are so many at least: the incumbent may buy more than pods need.
+    /// Waits until all pods run and all claims are complete, and that there are so many at least: Karpenter may buy more than pods need.
     async fn until_running(&self, claims: usize) {
         let pods: Api<Pod> = Api::namespaced(self.client.clone(), "default");
         let all = plimsoll_kube::api(&self.client, Kind::NodeClaim);
@@ -232,7 +232,7 @@ fn base() -> Value {
     let mut pool = pool("base");
     pool["spec"]["replicas"] = STATIC.into();
     pool["spec"]["limits"] = json!({"nodes": STATIC + 1});
-    // The incumbent's provider launches no claim that names no types, and its claims of static pools name those of the pool.
+    // Karpenter's provider launches no claim that names no types, and its claims of static pools name those of the pool.
     let types = json!({
         "key": "node.kubernetes.io/instance-type", "operator": "In", "values": ["c-4x-amd64-linux"],
     });
@@ -268,7 +268,7 @@ fn apart_from_each_other(team: &str, replicas: usize) -> Value {
 /// K16, C11: each controller shows that it serves by buying for more pods once it was seen to leave the rest alone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cluster_changes_hands_and_back_and_nothing_in_it_changes() {
-    // The incumbent looks for machines without a claim every two minutes.
+    // Karpenter looks for machines without a claim every two minutes.
     let (claims, quiet) = if in_full() {
         (200, Duration::from_secs(150))
     } else {
@@ -276,12 +276,12 @@ async fn a_cluster_changes_hands_and_back_and_nothing_in_it_changes() {
     };
     let mut cluster = Cluster::start(claims).await;
     let mut shop = (claims - STATIC) / 2;
-    let mut shift = cluster.served_by(Controller::Incumbent, "before").await;
+    let mut shift = cluster.served_by(Controller::Karpenter, "before").await;
     cluster.until_running(claims).await;
     shift.until_at_rest(Duration::from_secs(10)).await;
     let course = [
         (Controller::Plimsoll, "plimsoll"),
-        (Controller::Incumbent, "after"),
+        (Controller::Karpenter, "after"),
     ];
     for (controller, name) in course {
         let before = cluster.picture().await;

@@ -18,7 +18,7 @@ const BOOKKEEPING: [&str; 2] = ["managedFields", "resourceVersion"];
 /// When pods last came or went, as a claim's status says, up to ten seconds behind: who looks anew may know better by a moment.
 const LAST_POD_EVENT: &str = "lastPodEventTime";
 
-/// A condition that the incumbent alone writes, when it has held a claim against its node, as it does every ten minutes.
+/// A condition that Karpenter alone writes, when it has held a claim against its node, as it does every ten minutes.
 const CONSISTENT: &str = "ConsistentStateFound";
 
 /// Objects by kind and name.

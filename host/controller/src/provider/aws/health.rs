@@ -14,7 +14,7 @@ use crate::Telemetry;
 use crate::clock::Clock;
 use crate::metrics::families::INSTANCE_UNHEALTHY;
 
-/// From one look to the next: the incumbent's time.
+/// From one look to the next: Karpenter's time.
 const EVERY: Duration = Duration::from_mins(1);
 
 /// Follows the checks; ends when nobody listens any more, or where they may not be read.
@@ -50,7 +50,7 @@ pub(super) async fn follow(ec2: Arc<Ec2>, say: Sender<Input>, telemetry: Telemet
     }
 }
 
-/// The incumbent's name in its metric.
+/// The check's name in Karpenter's metric.
 const fn category(says: Interruption) -> &'static str {
     match says {
         Interruption::InstanceImpaired => "InstanceStatus",

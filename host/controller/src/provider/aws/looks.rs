@@ -19,7 +19,7 @@ use plimsoll_core::time::Timestamp;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, timeout};
 
-/// The most classes that are asked about at once: the incumbent's number. Those that go are not counted, since somebody waits for them.
+/// The most classes that are asked about at once: Karpenter's number. Those that go are not counted, since somebody waits for them.
 const AT_ONCE: usize = 10;
 /// A look that takes longer is given up. No call takes so long, so that a class that waits for one says in its conditions that there was no
 /// answer.

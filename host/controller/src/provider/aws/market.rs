@@ -19,7 +19,7 @@ use tokio::time::{sleep, timeout};
 
 use crate::clock::Clock;
 
-/// From one question to the next where the answer lasts: the incumbent's time.
+/// From one question to the next where the answer lasts: Karpenter's time.
 const SELDOM: Duration = Duration::from_hours(12);
 /// From one question for spot prices to the next: they move by the hour.
 const OFTEN: Duration = Duration::from_hours(1);

@@ -10,7 +10,7 @@ use plimsoll_aws::{CallError, Ec2, PROFILE_ANNOTATION, ProfileUse, delete_unused
 use plimsoll_kube::node_class::{self, ClassClaim};
 use tokio::time::{MissedTickBehavior, interval};
 
-/// From one look at them to the next: the incumbent's time.
+/// From one look at them to the next: Karpenter's time.
 const EVERY: Duration = Duration::from_mins(30);
 
 /// Deletes unused profiles for ever.

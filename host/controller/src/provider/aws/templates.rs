@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use plimsoll_aws::Ec2;
 use tokio::time::{MissedTickBehavior, interval};
 
-/// From one look at them to the next: the incumbent's time.
+/// From one look at them to the next: Karpenter's time.
 const EVERY: Duration = Duration::from_mins(1);
 
 /// Deletes unused templates for ever.

@@ -7,7 +7,7 @@ use kube::Client;
 use plimsoll_aws::{Clients, Ec2};
 use tokio::time::{Instant, timeout};
 
-/// From one question to the next: the incumbent's time.
+/// From one question to the next: Karpenter's time.
 const EVERY: Duration = Duration::from_mins(5);
 /// The longest that classes wait for the answer.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -1,6 +1,6 @@
 //! Nodes of a pool that may be disrupted now: its declared budgets less those that are down or deleting already.
 //!
-//! Rules are the incumbent's. Percentages round up; of the budgets that hold now and speak of the reason the smallest wins;
+//! Rules are Karpenter's. Percentages round up; of the budgets that hold now and speak of the reason the smallest wins;
 //! with none there is no limit. A budget that cannot be understood allows nothing for any reason. Nodes count from when they
 //! are initialised until their instance is being ended; of those, the ones that are not ready or that are deleting are taken
 //! off, whatever made them so. Counts are made anew each time and never carried over.

@@ -2,7 +2,7 @@
 //!
 //! What is said follows from the objects, from what the provider says of its classes and from what plans came to; it is written where
 //! it differs from what is seen, and looked at again once that write has ended. Capacity of pools is counted every five seconds at
-//! most, as the incumbent does.
+//! most, as Karpenter does.
 
 mod buffer;
 mod hash;

@@ -1,6 +1,6 @@
 //! Status of a pool: its conditions, and the capacity of its nodes.
 //!
-//! Reasons are the incumbent's.
+//! Reasons are Karpenter's.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::resources::Resources;
 use crate::state::SeenStatus;
 use crate::time::{Span, Timestamp};
 
-/// The least time between two looks at a pool's capacity: as long as the incumbent's.
+/// The least time between two looks at a pool's capacity: as long as in Karpenter.
 const COUNTED: Span = Span::from_secs(5);
 
 impl Engine {

@@ -1,7 +1,7 @@
 //! From a node to buy to a claim: which way to buy is planned, and which others the claim names, in launch order.
 //!
 //! A claim packed by price names the types within [`Reach`] of the planned one's price, more where minimum values or
-//! spot flexibility ask for it, at most [`MAX_LAUNCH_TYPES`]; a claim packed as the incumbent does names every type that holds
+//! spot flexibility ask for it, at most [`MAX_LAUNCH_TYPES`]; a claim packed as Karpenter does names every type that holds
 //! it, at most [`MAX_CLAIM_TYPES`]. A claim that draws on a reservation names that reservation alone. All named offerings can
 //! hold all of its pods where topology has put them.
 
@@ -120,7 +120,7 @@ pub(crate) fn close(
 }
 
 /// Rows that one claim can name beside the chosen one: those of its pool and label state; drawing on the same reservation, or on
-/// none; and, where limits bind, not larger. A node packed as the incumbent does was charged at the largest machine it may
+/// none; and, where limits bind, not larger. A node packed as Karpenter does was charged at the largest machine it may
 /// become, so limits leave it all of them.
 fn alike<'c>(
     compiled: &'c Compiled<'_>,
@@ -142,7 +142,7 @@ fn alike<'c>(
 
 /// The rows that the claim names, best first: the planned one, then others in launch order. In a pool packed by price it
 /// names what guards keep from being bought, `guarded`, only where they have yielded. Rows that attach fewer volumes than
-/// the node's pods use are named where the planned one is no better. A node packed as the incumbent does names both, last,
+/// the node's pods use are named where the planned one is no better. A node packed as Karpenter does names both, last,
 /// where too few values would be left without them.
 pub(crate) fn named_rows(
     compiled: &Compiled<'_>,

@@ -1,4 +1,4 @@
-//! Two ways to a whole plan: by price, and by first fit in the incumbent's order.
+//! Two ways to a whole plan: by price, and by first fit in Karpenter's order.
 
 use std::collections::BTreeSet;
 
@@ -114,7 +114,7 @@ impl DraftPlan {
     }
 }
 
-/// First fit in the incumbent's order of a part of the batch, in every pool that it may use, within what zones may take.
+/// First fit in Karpenter's order of a part of the batch, in every pool that it may use, within what zones may take.
 pub(crate) fn first_fit(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
@@ -134,7 +134,7 @@ pub(crate) fn first_fit(
     in_rounds(compiled, prices, guards, &tiers, &part.pods, strategy)
 }
 
-/// By price where pools allow it, for a part of the batch; pools in `compatible` packing keep the incumbent's order.
+/// By price where pools allow it, for a part of the batch; pools in `compatible` packing keep Karpenter's order.
 pub(crate) fn by_price(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
@@ -153,7 +153,7 @@ pub(crate) fn by_price(
 }
 
 /// Pools that ask for a minimum of values are packed in both ways: by price the minimum is known to hold only once pods have
-/// narrowed a node; in the incumbent's order it is kept pod by pod.
+/// narrowed a node; in Karpenter's order it is kept pod by pod.
 fn by_minimum(
     compiled: &Compiled<'_>,
     prices: &RowPrices,
@@ -193,7 +193,7 @@ fn by_minimum(
 enum MinimumBy {
     /// By price.
     Price,
-    /// In the incumbent's order.
+    /// In Karpenter's order.
     Order,
 }
 

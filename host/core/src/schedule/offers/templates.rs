@@ -80,7 +80,7 @@ impl Template {
             .any(|taint| taint.effect == Effect::PreferNoSchedule)
     }
 
-    /// `true` if pods may share nodes that this decision has opened for others, as the incumbent does.
+    /// `true` if pods may share nodes that this decision has opened for others, as Karpenter does.
     pub(crate) fn is_compatible(&self) -> bool {
         self.packing == PackingMode::Compatible
     }

@@ -1,7 +1,7 @@
 //! One pod after another: onto a node there is, onto a node that this decision has opened, or onto a new one.
 //!
-//! The same procedure serves two purposes. For pools in `compatible` packing it is the whole decision: first fit in the
-//! incumbent's order. For pools packed by price it decides, pod by pod, what must be decided in order (which existing node,
+//! The same procedure serves two purposes. For pools in `compatible` packing it is the whole decision: first fit in
+//! Karpenter's order. For pools packed by price it decides, pod by pod, what must be decided in order (which existing node,
 //! which zone) and leaves every pod on a node of its own; [`super::fleet::buy`] then merges those into the cheapest fleet.
 //!
 //! Each step is feasible at its place in the sequence, so the sequence is the order in which the plan may be bound.

@@ -22,6 +22,6 @@ pub(crate) struct NewNode {
     pub(crate) addresses: i64,
     /// How many values its claim must leave to choose from.
     pub(crate) minimum: Minimum,
-    /// `true` if it is packed as the incumbent does.
+    /// `true` if it is packed as Karpenter does.
     pub(crate) compatible: bool,
 }

@@ -103,7 +103,7 @@ fn invalid_requirement(catalogues: &Catalogues, requirement: &Requirement) -> Op
     ))
 }
 
-/// Queue order of the incumbent: cpu, then memory, descending; then age; then uid. Room that is only kept comes last, whatever
+/// Karpenter's queue order: cpu, then memory, descending; then age; then uid. Room that is only kept comes last, whatever
 /// it asks for.
 pub(crate) fn queue_order(snapshot: &Snapshot, pods: &mut [usize]) {
     use crate::resources::ResourceName::{Cpu, Memory};

@@ -173,7 +173,7 @@ impl<'g, 's> Simulation<'g, 's> {
         addresses::shift(&simulator.compiled, prices, guards, left, nodes) == 0
     }
 
-    /// `true` if a node goes whose pool is not packed as the incumbent packs.
+    /// `true` if a node goes whose pool is not packed as Karpenter packs.
     fn is_guarded(&self, leaving: &[usize]) -> bool {
         let compiled = &self.simulator.compiled;
         let snapshot = compiled.snapshot;

@@ -1,6 +1,6 @@
 //! Capacity of the nodes of each pool, kept claim by claim: what happens to one claim costs the same however many there are.
 //!
-//! Counted are the claims that the incumbent counts: with an instance, and neither deleting nor about to be. Each counts for what its
+//! Counted are the claims that Karpenter counts: with an instance, and neither deleting nor about to be. Each counts for what its
 //! node has once that is complete, and for what the claim itself says before.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Free addresses of subnets: all new nodes of a zone, with their pods, against what the zone has left.
 //!
 //! A new node takes one address for itself and one for every pod planned on it, daemons included, that is not on its host's
-//! network: what a network plugin hands out that gives pods addresses of the subnet. (The incumbent's provider expects the
+//! network: what a network plugin hands out that gives pods addresses of the subnet. (Karpenter's provider expects the
 //! most pods that any of the types could hold, of each node by itself, section 13.4 of its contract; a plan knows its pods.)
 //! Plugins that hold addresses in stock take more for a while.
 //!

@@ -1,8 +1,8 @@
-//! The incumbent's consolidation as it is written down in its contract: empty nodes first; then the largest prefix of nodes,
+//! Karpenter's consolidation as it is written down in its contract: empty nodes first; then the largest prefix of nodes,
 //! best saving for its disruption first, that can go for at most one replacement, by binary search; then single nodes.
 //!
 //! One command at a time, carried out at once; its waits, budgets and time limits are left out, which only helps it.
-//! Replacements and what they may cost are found by the same scheduler as ours, first fit on one node as the incumbent does.
+//! Replacements and what they may cost are found by the same scheduler as ours, first fit on one node as Karpenter does.
 
 use plimsoll_core::disrupt::moves::{Move, MoveSettings, MoveSimulation, ask};
 use plimsoll_core::score::MoveKind;
