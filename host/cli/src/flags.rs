@@ -306,7 +306,7 @@ pub(crate) enum SnapshotCommand {
         #[command(flatten)]
         sold: Sold,
         /// Keep names of workloads, pods, namespaces, volumes and nodes, and annotations that no decision reads. Labels are kept in any case, since
-        /// decisions hang on them; images, commands and environment are never recorded.
+        /// decisions depend on them; images, commands and environment are never recorded.
         #[arg(long)]
         names: bool,
         /// File to write; - for standard output. A file named .zst is compressed, one named .yaml is YAML.

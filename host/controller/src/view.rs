@@ -38,7 +38,7 @@ pub(crate) struct View {
     unreadable: usize,
 }
 
-/// State that figures and health hang on.
+/// State that figures and health depend on.
 #[derive(PartialEq, Eq)]
 struct State {
     stale: Vec<Kind>,

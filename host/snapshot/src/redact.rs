@@ -3,7 +3,7 @@
 //!
 //! A name becomes another one wherever it stands for an object, the same everywhere, so that owners, bound pods, claims and selectors of
 //! namespaces still find each other. Names of pools, classes of all kinds and drivers stay, since policies, labels and volumes speak of them; labels
-//! stay, since decisions hang on them.
+//! stay, since decisions depend on them.
 
 use std::collections::BTreeMap;
 

@@ -51,7 +51,7 @@ impl Consolidation for Gentle {
         if mv.kind() == MoveKind::Empty {
             return Verdict::dollars(mv.saving().max(LEAST_WORTH), EMPTY);
         }
-        // The first reason of the table, so that it does not hang on which node is named first.
+        // The first reason of the table, so that it does not depend on which node is named first.
         let objections = mv.nodes().filter_map(|node| objection(&node, options));
         if let Some(reason) = objections.min() {
             return Verdict::refuse(reason);

@@ -40,7 +40,7 @@ impl Consolidation for Utilisation {
         if mv.kind() == MoveKind::Replace {
             return Verdict::refuse(REPLACEMENT);
         }
-        // The first reason of the table, so that it does not hang on which node is named first.
+        // The first reason of the table, so that it does not depend on which node is named first.
         let objections = mv.nodes().filter_map(|node| objection(&node, options));
         match objections.min() {
             Some(reason) => Verdict::refuse(reason),

@@ -52,7 +52,7 @@ impl Allowance {
         self.reason
     }
 
-    /// Time after which the answer may be another although nothing has happened; `None` where it hangs on the question alone.
+    /// Time after which the answer may be another although nothing has happened; `None` where it depends on the question alone.
     pub const fn recheck_after(&self) -> Option<Duration> {
         self.recheck_after
     }

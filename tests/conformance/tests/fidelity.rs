@@ -125,7 +125,7 @@ fn node_of(pod: &Pod) -> Option<&str> {
     pod.spec.as_ref()?.node_name.as_deref()
 }
 
-/// B05: nearly all are bound to the node that they were planned for, or to another before theirs could be used. How many hangs on the order in
+/// B05: nearly all are bound to the node that they were planned for, or to another before theirs could be used. How many depends on the order in
 /// which nodes come: a pod that its spread keeps out of its zone for the moment may go where room is left. The line that it prints has the figure.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pods_that_wait_land_where_planned_however_often_they_are_tried() -> Result<()> {

@@ -1,6 +1,6 @@
 //! Observations of a run, written down as it changes.
 //!
-//! Nodes get numbers in the order in which their claims appear, so that transcripts do not hang on names.
+//! Nodes get numbers in the order in which their claims appear, so that transcripts do not depend on names.
 
 use std::collections::BTreeMap;
 

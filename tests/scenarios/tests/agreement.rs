@@ -37,7 +37,7 @@ fn hour(hours: i64) -> Timestamp {
     Timestamp::from_millis(hours * 3_600_000)
 }
 
-/// A policy whose prices hang on what is sold alone.
+/// A policy whose prices depend on what is sold alone.
 struct Tastes {
     random: Random,
     seen: Seen,

@@ -52,7 +52,7 @@ const MOVED: [(&str, &str); 9] = [
 pub(super) fn walk(root: &Field, value: &Value, findings: &mut Findings) {
     let Value::Object(fields) = value else { return };
     for (name, field) in &root.fields {
-        // A status is a controller's to write, and what others read does not hang on its form.
+        // A status is a controller's to write, and what others read does not depend on its form.
         if *name == "status" {
             continue;
         }

@@ -12,7 +12,7 @@ pub(crate) enum Finding {
     Fails(&'static str, String),
     /// AWS did not say this time, and why, in words that may be empty: what was said before of this generation stands.
     Unchanged(String),
-    /// It hangs on what is not known, for a reason in one word, and in a sentence: what was said before of this generation stands.
+    /// It depends on what is not known, for a reason in one word, and in a sentence: what was said before of this generation stands.
     Waits(&'static str, String),
 }
 

@@ -1,6 +1,6 @@
 //! The interruption queue, as classes tell of it: one that cannot be read is told on every class, since its instances are taken back unheard.
 //!
-//! Launches do not wait for it: `Ready` does not hang on this condition.
+//! Launches do not wait for it: `Ready` does not depend on this condition.
 
 use super::conditions::Finding;
 use crate::client::CallError;

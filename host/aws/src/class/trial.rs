@@ -4,7 +4,7 @@
 //! |---|---|
 //! | type | one that a pool of the class may buy; where none may buy any, a usual one, or else any; whose image is not for accelerators alone, if possible |
 //! | tenancy | hardware of one's own where a pool of the class names it |
-//! | capacity type | on demand, also of a type that is sold as spot alone: rights do not hang on it |
+//! | capacity type | on demand, also of a type that is sold as spot alone: rights do not depend on it |
 //!
 //! Of several types it is the first by name.
 

@@ -2,7 +2,7 @@
 //! nodes turned out to be, its reservations as they are after the launches and endings since they were counted.
 //!
 //! An offering is out of stock in the cloud, and a reservation drawn on there: both hold for every class of nodes. What nodes
-//! have hangs on their class, too ([`Learned`]).
+//! have depends on their class, too ([`Learned`]).
 //!
 //! A launch whose answer was lost while a new list came draws on its reservation twice until the next list: too few of the
 //! reservation are left for that time, never too many.

@@ -59,7 +59,7 @@ pub(super) struct ClaimNotes {
     pub(super) late: bool,
     /// `true` if its node was held against the room that it was asked for.
     pub(super) judged: bool,
-    /// `None` after something changed that drift hangs on.
+    /// `None` after something changed that drift depends on.
     pub(super) drift: Option<DriftFound>,
     /// Drift of its instance from its class, as the provider said with the last list.
     pub(super) instance_drift: DriftFinding,
@@ -132,7 +132,7 @@ impl Notes {
         }
     }
 
-    /// Something changed that the drift of every claim hangs on.
+    /// Something changed that the drift of every claim depends on.
     pub(super) fn forget_drift(&mut self) {
         for own in self.by_claim.values_mut() {
             own.drift = None;

@@ -3,9 +3,9 @@
 //! A snapshot that a decision still reads is copied before it is changed, so nobody sees it change. What comes out is the same,
 //! row by row, as a snapshot made of all objects anew.
 //!
-//! Looked at again without having changed: pods that are shown other than they are, which hangs on promises and on others of their group,
+//! Looked at again without having changed: pods that are shown other than they are, which depends on promises and on others of their group,
 //! and claims whose
-//! nodes have not come up, whose room hangs on the market. The step before says how objects are shown ([`super::freeze`]).
+//! nodes have not come up, whose room depends on the market. The step before says how objects are shown ([`super::freeze`]).
 //!
 //! The loop itself freezes: another thread would have to be handed all of the state.
 

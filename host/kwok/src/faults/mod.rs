@@ -1,7 +1,7 @@
 //! The fault plan: what goes wrong with machines, for tests and demonstrations. Without one nothing does.
 //!
 //! Offerings run out, so that launches give fewer machines than were asked for; answers come late or never; machines end by
-//! themselves. Draws hang on the plan's seed and on the launch alone, so that the same launches meet the same fate. What was sold is
+//! themselves. Draws depend on the plan's seed and on the launch alone, so that the same launches meet the same fate. What was sold is
 //! remembered as long as the process lives; the next one sells the whole stock anew.
 
 mod read;

@@ -88,7 +88,7 @@ pub(super) struct LaunchError {
 impl FaultPlan {
     /// Reads a plan from JSON. Any of these may be absent:
     ///
-    /// - `seed`: a number on which all draws hang; 0 by default;
+    /// - `seed`: a number on which all draws depend; 0 by default;
     /// - `stock`: a list of `instanceType`, `zone`, `capacityType` (each may be absent and then means any) and `available`, the machines
     ///   that there are in all;
     /// - `launchErrors`: a list of `class` (a name), `message` and `calls`: so many first calls for the class fail, all by default;

@@ -1,6 +1,6 @@
 //! An excerpt of records: the decisions of one policy, with what they refer to and nothing else, for a module to carry as its vectors.
 //!
-//! What hangs on the machine that recorded them is left out (its engine, the fuel, what was played), so that the same decisions give the
+//! What depends on the machine that recorded them is left out (its engine, the fuel, what was played), so that the same decisions give the
 //! same bytes everywhere. Decisions are taken from the first on, as long as they fit.
 
 use std::collections::BTreeSet;

@@ -1,8 +1,8 @@
 //! Recorded decisions made again: the same module, settings and question must come to the same answer, to the bit.
 //!
 //! Threads take decisions one after the other and ask at the same time; the first that differs is the same one whatever their
-//! number, since every decision before it was handed out before it. What hung on the machine then, such as a deadline, is not
-//! asked again; what hangs on it now ends the replay, since it says nothing of the module.
+//! number, since every decision before it was handed out before it. What depended on the machine then, such as a deadline, is not
+//! asked again; what depends on it now ends the replay, since it says nothing of the module.
 
 use std::fmt;
 use std::io::BufRead;
@@ -24,7 +24,7 @@ use crate::outcome::Outcome;
 pub struct Replayed {
     /// Decisions asked again, all equal but for the first that differs.
     pub decisions: u64,
-    /// Decisions that hung on the machine and were not asked again.
+    /// Decisions that depended on the machine and were not asked again.
     pub passed_over: u64,
     /// Results of decisions as the file has them: whoever can make it again compares.
     pub made: Vec<Made>,

@@ -40,7 +40,7 @@ pub struct ShadowLog {
     pub narrower: u64,
     /// Calls of the shadow that failed.
     pub faults: u64,
-    /// Decisions in which a call of the shadow hung on the machine, such as a deadline; such a decision counts here and nowhere else.
+    /// Decisions in which a call of the shadow depended on the machine, such as a deadline; such a decision counts here and nowhere else.
     pub hung: u64,
     /// The last of the faults, in words.
     pub last_fault: Option<String>,
@@ -87,7 +87,7 @@ pub(super) struct Compared {
 }
 
 impl ShadowLog {
-    /// Notes what the calls about one decision used and failed at; whether it is compared, which it is not where any of them hung on the
+    /// Notes what the calls about one decision used and failed at, and whether it is compared: not where any of them depended on the
     /// machine.
     pub(super) fn note(&mut self, fuel: (u64, u64), faults: &[Fault]) -> bool {
         if faults.iter().any(|fault| !fault.outcome.is_deterministic()) {

@@ -68,7 +68,7 @@ struct Rules {
     volumes: VolumeRules,
 }
 
-/// `true` if a pod's fate on a node hangs on that node alone.
+/// `true` if a pod's fate on a node depends on that node alone.
 fn is_alone(pod: &Pod, api: &Api) -> bool {
     let spec = &pod.spec;
     spec.spread.is_empty()

@@ -1,5 +1,5 @@
 //! Objects and calls of a run in a form that can be held beside those of another: paths and the values found there, without what is another in
-//! every run (times, random names, ids), and with what hangs on the instance type kept by type.
+//! every run (times, random names, ids), and with what depends on the instance type kept by type.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +43,7 @@ const NAMES: [&str; 7] = [
     "Name",
 ];
 
-/// Ends of paths whose values hang on the choice of an offering, or on how pods were packed, and words for them.
+/// Ends of paths whose values depend on the choice of an offering, or on how pods were packed, and words for them.
 const CHOSEN: [(&str, &str); 18] = [
     (".providerID", "<instance>"),
     (".InstanceType", "<type>"),

@@ -17,7 +17,7 @@ pub(crate) fn is_short(name: &str) -> bool {
     !LONG.iter().any(|part| name.contains(part))
 }
 
-/// At most `count` of the names. Each name has a number that hangs on it and the seed alone; those with the least are chosen, so that a
+/// At most `count` of the names. Each name has a number that depends on it and the seed alone; those with the least are chosen, so that a
 /// spec that is new to the suite changes no more than one of them.
 pub(crate) fn some(names: Vec<String>, count: usize, seed: u64) -> Vec<String> {
     let mut numbers: Vec<u64> = names.iter().map(|name| number(name, seed)).collect();

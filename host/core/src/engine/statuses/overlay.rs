@@ -1,4 +1,4 @@
-//! Status of an overlay: whether it holds, which hangs on the other overlays, the pools and what is listed.
+//! Status of an overlay: whether it holds, which depends on the other overlays, the pools and what is listed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

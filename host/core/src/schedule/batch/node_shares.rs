@@ -5,7 +5,7 @@
 //! allowed ([`Guards::node_share_from_cpu_milli`]), or a small pool could have none.
 //!
 //! A pool's pods are those that run on its nodes and stay there, and those of the batch that it could take, but no more than
-//! its limits let it hold. Which pool each waiting pod goes to is known only once the plan is made, and the plan hangs on the
+//! its limits let it hold. Which pool each waiting pod goes to is known only once the plan is made, and the plan depends on the
 //! bound; so a pod that several pools could take counts in each. The sum is a function of the snapshot alone, the same for
 //! every way to plan it, and more pods never make it smaller. Daemons do not count, since they come with every node, nor does
 //! room that is only kept.

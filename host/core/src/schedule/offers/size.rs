@@ -144,7 +144,7 @@ impl Sizes {
         }
     }
 
-    /// The largest amounts that some type has and that are no larger than these: as a bound, the same. So answers that hang on
+    /// The largest amounts that some type has and that are no larger than these: as a bound, the same. So answers that depend on
     /// a bound can be kept while a cluster grows by a few pods.
     pub(crate) fn at_most(&self, size: Size) -> Size {
         let below = |sold: &[i64], most: i64| {
