@@ -1,4 +1,4 @@
-//! The common parts of the columns of all hooks: texts by number, optional signals by name, how a machine is bought.
+//! The common parts of the columns of all hooks: texts by number, optional signals by name, how an instance is bought.
 
 use std::cell::OnceCell;
 
@@ -120,7 +120,7 @@ impl<'a> Signal<'a> {
     }
 }
 
-/// How a machine is bought.
+/// How an instance is bought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Capacity {
     /// By the second at list price.

@@ -70,7 +70,7 @@ class Draw:
 
 
 def pool(name, capacity=("on-demand",), policy="WhenEmptyOrUnderutilized", after="2m", budgets=None, gpu=False):
-    """A pool of current machines of the common categories."""
+    """A pool of current instances of the common categories."""
     categories = ["g"] if gpu else ["c", "m", "r"]
     spec = {"template": {"spec": {
         "nodeClassRef": {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"},

@@ -76,7 +76,7 @@ impl Instance {
         Some(format!("{}={cluster}", tags::CLUSTER))
     }
 
-    /// The machine that it is for a claim, of the claim's class.
+    /// The instance that it is for a claim, of the claim's class.
     pub fn machine(&self, class: &ServedClass, claim: &NodeClaim) -> LaunchedInstance {
         let mut labels = claim.labels.clone();
         let tenancy = if is_dedicated(claim) {
@@ -93,7 +93,7 @@ impl Instance {
         }
     }
 
-    /// The machine that it is, of a class that may not be known any more.
+    /// The instance that it is, of a class that may not be known any more.
     pub fn machine_of(&self, class: Option<&ServedClass>) -> LaunchedInstance {
         self.described(class, &Labels::default(), &Requirements::default())
     }

@@ -1,4 +1,4 @@
-//! The provider whose machines are EC2 instances.
+//! The provider for instances of EC2.
 //!
 //! ```text
 //! EC2NodeClass ─► class, resolve ─► status ─► served: image, room and catalogue by type

@@ -418,7 +418,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     pub(crate) instance_types_file_path: Option<PathBuf>,
     /// JSON file with faults of instances, for tests and demonstrations: stock by type and zone, launches that fail, slow and lost answers,
-    /// slow boots, machines that end by themselves.
+    /// slow boots, instances that end by themselves.
     #[arg(long, value_name = "FILE")]
     pub(crate) fault_plan: Option<PathBuf>,
     #[cfg(feature = "aws")]

@@ -205,7 +205,7 @@ pub(crate) fn input(path: &Path, deciding: &Deciding) -> Result<Input> {
     })
 }
 
-/// A trace on an empty cluster with the default pool and the default region's machines.
+/// A trace on an empty cluster with the default pool and the default region's instances.
 fn trace(table: impl Read) -> Result<Loaded, SnapshotError> {
     let rows = plimsoll_snapshot::trace::rows(BufReader::new(table));
     let start = Timestamp::from_millis(0);

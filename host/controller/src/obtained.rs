@@ -1,4 +1,4 @@
-//! Machines that launches gave, against those that were planned: the cloud takes the order of what it is asked for as a wish.
+//! Instances that launches gave, against those that were planned: the cloud takes the order of what it is asked for as a wish.
 
 use plimsoll_core::action::{
     Answer, ClaimLaunch, CloudCall, LaunchRequest, LaunchedInstance, Order, Outcome, Request,
@@ -7,7 +7,7 @@ use plimsoll_core::labels;
 use plimsoll_core::model::NodeClaim;
 use plimsoll_core::plan::LaunchOption;
 
-/// A machine that a launch gave a claim.
+/// An instance that a launch gave a claim.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Obtained<'o> {
     /// The claim.
@@ -48,7 +48,7 @@ impl Obtained<'_> {
     }
 }
 
-/// The machines that an order gave, claim by claim.
+/// The instances that an order gave, claim by claim.
 pub(crate) fn obtained<'o>(order: &'o Order, outcome: &'o Outcome) -> Vec<Obtained<'o>> {
     let Request::Cloud(CloudCall::Launch(request) | CloudCall::Find(request)) = &order.request
     else {
@@ -72,7 +72,7 @@ pub(crate) fn obtained<'o>(order: &'o Order, outcome: &'o Outcome) -> Vec<Obtain
     given.collect()
 }
 
-/// The way to buy that a machine's labels speak of. Reservations of one type and zone are told apart by none of them: the first counts.
+/// The way to buy that an instance's labels speak of. Reservations of one type and zone are told apart by none of them: the first counts.
 fn bought<'o>(request: &'o LaunchRequest, machine: &LaunchedInstance) -> Option<&'o LaunchOption> {
     let label = |key: &str| machine.labels.get(key).map_or("", AsRef::as_ref);
     let (name, zone) = (label(labels::INSTANCE_TYPE), label(labels::ZONE));

@@ -48,7 +48,7 @@ const FIRST_WORD: Duration = Duration::from_secs(5);
 pub struct Setup {
     /// The API server.
     pub client: Client,
-    /// Where machines come from.
+    /// Where instances come from.
     pub provider: Arc<dyn Provider>,
     /// How to decide.
     pub settings: Settings,

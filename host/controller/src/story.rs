@@ -1,4 +1,4 @@
-//! Lines of the log that tell a node's life in Karpenter's words, from waiting pods to the ended machine, one for each step.
+//! Lines of the log that tell a node's life in Karpenter's words, from waiting pods to the terminated instance, one for each step.
 
 use std::collections::BTreeMap;
 

@@ -146,7 +146,7 @@ impl Telemetry {
         };
         let labels = [("nodepool", pool), ("choice", choice)];
         self.count(families::LAUNCHED.name, &labels);
-        // Of a machine at a price that nobody knows neither counts.
+        // An instance without a known price counts for neither.
         let Some(bought) = obtained.bought else {
             return;
         };

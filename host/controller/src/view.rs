@@ -220,7 +220,7 @@ impl View {
 /// Kinds that an order changes.
 fn written(order: &Order) -> &'static [Kind] {
     match (&order.object, &order.request) {
-        // A provider may keep its machines as nodes.
+        // A provider may keep its instances as nodes.
         (ObjectKey::Claim(_) | ObjectKey::Launch(_), Request::Cloud(_)) => {
             &[Kind::NodeClaim, Kind::Node]
         }

@@ -84,7 +84,7 @@ names! {
     TypeName;
     /// Id of a capacity reservation.
     ReservationId;
-    /// Token of a launch: the cloud answers the same one with the same machines, however often it is asked.
+    /// Token of a launch: the cloud answers the same one with the same instances, however often it is asked.
     LaunchToken;
 }
 

@@ -1,4 +1,4 @@
-//! Facts about the cloud that machines come from: what its labels mean, and which of its machines nobody gets unasked.
+//! Facts about the cloud that instances come from: what its labels mean, and which of its instances nobody gets unasked.
 //!
 //! A provider hands them in with what it sells ([`crate::catalogue::Catalogue::provider`]), so that a decision is a function of the
 //! snapshot and nothing here knows the name of a cloud. What is true of every provider stands in [`crate::labels`].
@@ -27,7 +27,7 @@ const REPORTED: [ResourceName; 4] = [
     ResourceName::Pods,
 ];
 
-/// Facts of one provider. The default is one that gives its machines no labels of its own and has no reservations.
+/// Facts of one provider. The default is one that gives its instances no labels of its own and has no reservations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProviderFacts {
     /// Name by which people know the provider.

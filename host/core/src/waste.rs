@@ -1,6 +1,6 @@
 //! The unrequested part of what a plan buys: the cpu and memory of new nodes beyond their pods and daemons.
 //!
-//! Every claim counts as the machine that the plan counts on; what the system keeps for itself is not the pods' to use and
+//! Every claim counts as the instance that the plan counts on; what the system keeps for itself is not the pods' to use and
 //! does not count.
 
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ pub fn waste<'p>(snapshot: &Snapshot, claims: impl IntoIterator<Item = &'p Plann
     }
 }
 
-/// Allocatable resources of the machine that a claim counts on; `None` where the catalogue does not have it.
+/// Allocatable resources of the instance that a claim counts on; `None` where the catalogue does not have it.
 fn allocatable(snapshot: &Snapshot, claim: &PlannedClaim) -> Option<Resources> {
     let option = claim.chosen()?;
     let sold = snapshot

@@ -1,4 +1,4 @@
-//! A class of machines on EC2: the room on its nodes by kubelet settings, image family and disks, and the types that it can launch.
+//! A class of instances on EC2: the room on its nodes by kubelet settings, image family and disks, and the types that it can launch.
 //!
 //! A setting that cannot be read is an error, never a default: a node planned too large would never come up as planned.
 

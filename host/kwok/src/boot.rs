@@ -89,7 +89,7 @@ impl Boots {
 }
 
 impl Boots {
-    /// Follows the claims whose machines end by themselves.
+    /// Follows the claims whose instances end by themselves.
     fn observe_end(&mut self, claim: &Arc<NodeClaim>, there: bool, now: Timestamp) {
         let instance = claim
             .provider_id
@@ -124,7 +124,7 @@ fn word_on(claim: &NodeClaim) -> Interruption {
     }
 }
 
-/// A machine ends by itself after some time, and is announced to do so.
+/// An instance ends by itself after some time, and is announced to do so.
 async fn end(provider: Kwok, announce: Sender<Ending>, ending: Ending, left: Span) {
     let millis = |span: Span| Duration::from_millis(u64::try_from(span.millis()).unwrap_or(0));
     let notice = provider.notice();
@@ -148,7 +148,7 @@ async fn boot(provider: Kwok, claim: Arc<NodeClaim>, now: Timestamp) {
     let delay = loop {
         match provider.registration_delay(&claim.class).await {
             Ok(delay) => break delay,
-            // It could be used when the claim was launched: the machine is there and boots.
+            // It could be used when the claim was launched: the instance is there and boots.
             Err(ClassFault::Missing(_) | ClassFault::Unusable(_)) => break Span::ZERO,
             Err(ClassFault::Unknown) => tokio::time::sleep(AGAIN).await,
         }

@@ -1,4 +1,4 @@
-//! Facts about this provider: its labels, and the devices that machines in its lists may have.
+//! Facts about this provider: its labels, and the devices that instances in its lists may have.
 //!
 //! Nothing is marked as burstable or old: what a list sells is what somebody wrote down.
 

@@ -1,4 +1,4 @@
-//! The provider for laboratories: its machines are Node objects, which KWOK keeps alive.
+//! The provider for laboratories: its instances are Node objects, which KWOK keeps alive.
 //!
 //! [`catalogue`] says what can be bought, [`Kwok`] answers the engine's calls, [`Classes`] tells what classes there are, [`Boots`]
 //! brings up the nodes of launched claims, and ends those that a [`FaultPlan`] says end by themselves. All that must survive a

@@ -52,7 +52,7 @@ mod tests {
 
     const RACK: &str = "example.com/rack";
 
-    /// The rack that the machine of a claim says it stands in, if its only offering is in rack r2.
+    /// The rack that the instance of a claim says it stands in, if its only offering is in rack r2.
     fn rack(asked: Option<Vec<&str>>) -> Option<String> {
         let text = r#"[{"name":"m5.large","architecture":"amd64","operatingSystems":["linux"],
             "resources":{"cpu":"2","memory":"8Gi"},"offerings":[{"Price":0.1,"Requirements":[

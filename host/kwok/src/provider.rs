@@ -39,7 +39,7 @@ pub struct Kwok {
     faults: Option<Arc<FaultPlan>>,
 }
 
-/// Why a class gives no machines.
+/// Why a class gives no instances.
 pub(crate) enum ClassFault {
     /// There is no such class, in words.
     Missing(String),
@@ -129,7 +129,7 @@ impl Kwok {
         }))
     }
 
-    /// The nodes of a launch's claims: where there is none yet, there is no machine.
+    /// The nodes of a launch's claims: where there is none yet, there is no instance.
     async fn find(&self, request: &LaunchRequest) -> Outcome {
         let mut answer = LaunchAnswer::default();
         for claim in &request.claims {
@@ -187,7 +187,7 @@ impl Kwok {
         }))
     }
 
-    /// A machine ends with its node: one that is deleting has none any more, and what another provider made is none of ours.
+    /// An instance ends with its node: one that is deleting has none any more, and what another provider made is none of ours.
     async fn terminate(&self, instance: &ProviderId) -> Outcome {
         let node = match self.node_of(instance).await {
             Ok(node) => node.filter(|node| node.metadata.deletion_timestamp.is_none()),
@@ -251,19 +251,19 @@ impl Kwok {
         faults.map_or(Span::ZERO, |plan| plan.boot_delay(instance))
     }
 
-    /// How long after its launch a machine ends by itself; `None` for one that does not.
+    /// How long after its launch an instance ends by itself; `None` for one that does not.
     pub(crate) fn lifetime(&self, instance: &ProviderId) -> Option<Span> {
         self.faults.as_ref()?.lifetime(instance)
     }
 
-    /// How long before its end a machine that ends by itself is announced to.
+    /// How long before its end an instance that ends by itself is announced to.
     pub(crate) fn notice(&self) -> Span {
         self.faults
             .as_ref()
             .map_or(Span::ZERO, |plan| plan.notice())
     }
 
-    /// A machine is no more: there may be another in its place.
+    /// An instance is no more: there may be another in its place.
     fn ended(&self, instance: &ProviderId) {
         if let Some(plan) = &self.faults {
             plan.ended(instance);

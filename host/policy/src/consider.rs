@@ -9,7 +9,7 @@
 //!
 //! Without policies the answer is the core's own, to the byte. A policy that fails holds back: a consolidation policy moves
 //! nothing, a budget policy lets nothing go but what has drifted. A ranking policy is replaced by list prices, as in a plan;
-//! where it forbids offerings nothing is bought, and nodes go only where their pods fit elsewhere. The machines of a command get their
+//! where it forbids offerings nothing is bought, and nodes go only where their pods fit elsewhere. The instances of a command get their
 //! launch lists in its order when the command is confirmed; without an answer they stay in order of price.
 
 use plimsoll_core::command::{Decision, DisruptionQuestion};

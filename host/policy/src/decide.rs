@@ -29,7 +29,7 @@ pub struct RankerFacts {
     pub vetoes: bool,
 }
 
-/// Who answers the core's questions about machines: a module, or code of the host.
+/// Who answers the core's questions about instances: a module, or code of the host.
 pub trait Ranker: Named {
     /// Questions that it is asked.
     fn facts(&self) -> RankerFacts {
@@ -115,7 +115,7 @@ pub struct Decision {
     pub at_policy_prices: bool,
 }
 
-/// Decides about a snapshot, asking the policy what machines cost and in which order to try them.
+/// Decides about a snapshot, asking the policy what instances cost and in which order to try them.
 pub fn decide(ranker: &impl Ranker, snapshot: &Snapshot) -> Decision {
     decide_within(ranker, snapshot, &Session::default())
 }

@@ -34,12 +34,12 @@ impl<P: Planner> Run<P> {
         true
     }
 
-    /// A claim's finalizer is taken off and the claim deleted: its machine and its node stay; `false` where there is none.
+    /// A claim's finalizer is taken off and the claim deleted: its instance and its node stay; `false` where there is none.
     pub fn remove_claim(&mut self, name: &ClaimName) -> bool {
         self.world.drop_claim(name).is_some()
     }
 
-    /// The same, and its manifest is applied again: a claim of its name that has no machine yet. `false` where there is none.
+    /// The same, and its manifest is applied again: a claim of its name that has no instance yet. `false` where there is none.
     pub fn recreate_claim(&mut self, name: &ClaimName) -> bool {
         let Some(claim) = self.world.drop_claim(name) else {
             return false;

@@ -2,7 +2,7 @@
 //!
 //! A token stands for one launch: asked again with it, the cloud gives what it gave. That is what makes a launch whose answer was
 //! lost safe to repeat, and it is what the real calls promise too. It knows nothing of claims but what it was told at the launch:
-//! a second launch for a claim, under another token, gives a second machine.
+//! a second launch for a claim, under another token, gives a second instance.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub(crate) struct Instance {
     pub(crate) notice: Option<Entry>,
 }
 
-/// Name of the node of a claim's machine: the claim's, and of a later claim of the same name another.
+/// Name of the node of a claim's instance: the claim's, and of a later claim of the same name another.
 pub(crate) fn node_of(claim: &NodeClaim) -> NodeName {
     let later = claim.uid.as_str().strip_prefix("claim/");
     let later = later.filter(|own| own.contains('/'));
@@ -82,7 +82,7 @@ impl Cloud {
         }
     }
 
-    /// Sells a machine for each claim, by the first option that is to be had, unless it did under that token before. Instances newly
+    /// Sells an instance for each claim, by the first option that is to be had, unless it did under that token before. Instances newly
     /// sold come second.
     pub(crate) fn launch(
         &mut self,
@@ -107,7 +107,7 @@ impl Cloud {
         (self.deal(request, &ClaimLaunch::Refused(refused)), sold)
     }
 
-    /// Every machine that is not gone.
+    /// Every instance that is not gone.
     pub(crate) fn list(&self) -> Vec<ListedInstance> {
         let instances = self.instances.iter();
         let listed = instances.map(|(id, instance)| ListedInstance {
@@ -124,7 +124,7 @@ impl Cloud {
         self.deal(request, &ClaimLaunch::Absent)
     }
 
-    /// Deals the machines of a launch to its claims: to each the one that it was sold for, then those that nobody has. The others
+    /// Deals the instances of a launch to its claims: to each the one that it was sold for, then those that nobody has. The others
     /// get what `lacking` says.
     fn deal(&mut self, request: &LaunchRequest, lacking: &ClaimLaunch) -> LaunchAnswer {
         let given = self.launches.get(&request.batch.token);

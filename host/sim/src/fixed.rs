@@ -78,7 +78,7 @@ impl Planner for FixedGroup {
         filler.plan.into()
     }
 
-    /// A group gives back machines that nothing uses; it moves nothing.
+    /// A group gives back instances that nothing uses; it moves nothing.
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
         let question = match &request.question {
             DisruptionQuestion::Pass { .. } => DisruptionQuestion::Pass { consolidate: false },

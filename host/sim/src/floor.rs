@@ -1,7 +1,7 @@
-//! The least that the work that ran must have cost, whoever bought the machines: the bound, integrated over the run.
+//! The least that the work that ran must have cost, whoever bought the instances: the bound, integrated over the run.
 //!
 //! Per stretch of time the work is a mean number of pods of each kind, and its bound what a fleet made of fractions of
-//! machines would cost that is bought anew, at list price, for exactly that work. Nothing is in it for machines that
+//! instances would cost that is bought anew, at list price, for exactly that work. Nothing is in it for instances that
 //! start, stand idle or are left half empty when pods end, so that no run comes down to it.
 
 use std::sync::Arc;

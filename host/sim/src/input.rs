@@ -1,4 +1,4 @@
-//! The input of a run: the world at the start, what happens to it, and how its machines behave.
+//! The input of a run: the world at the start, what happens to it, and how its instances behave.
 
 use std::sync::Arc;
 
@@ -185,7 +185,7 @@ pub struct ReplicaRule {
     pub most: u32,
 }
 
-/// How machines and the world around them behave.
+/// How instances and the world around them behave.
 #[derive(Clone, Debug)]
 pub struct Behaviour {
     /// Seed of every draw.

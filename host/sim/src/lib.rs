@@ -5,7 +5,7 @@
 //! default scoring, workloads that keep replicas. All draws are seeded, all sums are integers: the same input gives the
 //! same bytes.
 //!
-//! [`Recording`] is what happens, [`Behaviour`] how machines behave, [`Planner`] who plans; [`Run`] plays it and ends in a
+//! [`Recording`] is what happens, [`Behaviour`] how instances behave, [`Planner`] who plans; [`Run`] plays it and ends in a
 //! [`ScoreCard`].
 
 mod api;

@@ -96,7 +96,7 @@ impl<P: Planner> Run<P> {
     }
 
     /// Runs to the end and closes the books. Where the recording names no end, that is when nothing is left to happen and no
-    /// machine is paid for, and otherwise [`REST`] after the last thing that it says.
+    /// instance is paid for, and otherwise [`REST`] after the last thing that it says.
     pub fn finish(mut self) -> ScoreCard {
         let mut last = self.world.now;
         while let Some(at) = self.next_at() {

@@ -90,7 +90,7 @@ fn charges(mv: &Move, options: &Options) -> [f64; 3] {
     let (mut replicas, mut work) = (0.0, 0.0);
     for node in mv.nodes() {
         replicas += f64::from(node.last_replicas()) * options.last_replica_dollars;
-        // The machine worked that long for nothing.
+        // The instance worked that long for nothing.
         work += job_hours(&node) * node.price();
     }
     let evictions = mv.eviction_cost() * options.eviction_dollars;

@@ -1,4 +1,4 @@
-//! Buys, of the machines that hold the pods, the one that is filled best. README.md has the formula.
+//! Buys, of the instances that hold the pods, the one that is filled best. README.md has the formula.
 
 use plimsoll_sdk::ranking::*;
 
@@ -53,7 +53,7 @@ fn cheapest(table: &OrderTable) -> Vec<f64> {
     prices
 }
 
-/// Share of what a machine has that the claim leaves over: 0 to 1.
+/// Share of what an instance has that the claim leaves over: 0 to 1.
 fn left_over(asked: u32, has: u32) -> f64 {
     1.0 - (f64::from(asked) / f64::from(has.max(1))).min(1.0)
 }

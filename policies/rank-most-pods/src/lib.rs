@@ -1,4 +1,4 @@
-//! The machine that would hold most pods like those planned: the Cluster Autoscaler's expander `most-pods`.
+//! The instance that would hold most pods like those planned: the Cluster Autoscaler's expander `most-pods`.
 
 use plimsoll_sdk::ranking::*;
 

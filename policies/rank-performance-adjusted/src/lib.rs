@@ -1,4 +1,4 @@
-//! A machine costs its list price for the work that it does: quicker ones are worth more, burstable ones what they do all day.
+//! An instance costs its list price for the work that it does: quicker ones are worth more, burstable ones what they do all day.
 
 use plimsoll_sdk::ranking::*;
 

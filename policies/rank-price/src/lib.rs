@@ -1,4 +1,4 @@
-//! List price, and machines of the size that suits the cluster first: the Cluster Autoscaler's expander `price`.
+//! List price, and instances of the size that suits the cluster first: the Cluster Autoscaler's expander `price`.
 //! README.md gives the formula.
 
 use plimsoll_sdk::ranking::*;
@@ -6,21 +6,21 @@ use plimsoll_sdk::ranking::*;
 /// Settings, as they appear in the Policy object.
 #[derive(Debug, Settings)]
 pub struct Options {
-    /// Processors that a machine should have; 0 goes by the number of nodes.
+    /// Processors that an instance should have; 0 goes by the number of nodes.
     #[setting(default = 0, min = 0, max = 1024)]
     pub cpus: u32,
 }
 
 reasons! { SUITS = "list price, of the size that suits", SIZE = "list price times how far off the size is" }
 
-/// Nodes up to which a cluster is best served by machines of so many processors.
+/// Nodes up to which a cluster is best served by instances of so many processors.
 const SIZES: [(u32, u32); 5] = [(2, 1), (6, 2), (20, 4), (60, 8), (200, 16)];
 /// Dollars per hour beyond which the host takes no price: the largest instances would have one in a small cluster.
 const MOST: f64 = 100_000.0;
 /// Processors in larger clusters.
 const LARGEST: u32 = 32;
 
-/// List price times how far a machine is from the size that suits.
+/// List price times how far an instance is from the size that suits.
 #[derive(Debug)]
 pub struct SuitedPrice;
 
@@ -55,13 +55,13 @@ fn nodes(table: &PriceTable) -> u32 {
         .fold(0, |sum, (_, nodes)| sum.saturating_add(*nodes))
 }
 
-/// Processors of the machines that suit a cluster of so many nodes.
+/// Processors of the instances that suit a cluster of so many nodes.
 fn suited(nodes: u32) -> u32 {
     let size = SIZES.iter().find(|(most, _)| nodes <= *most);
     size.map_or(LARGEST, |(_, cpus)| *cpus)
 }
 
-/// How many times larger or smaller a machine is than wanted; 1 where it is just right.
+/// How many times larger or smaller an instance is than wanted; 1 where it is just right.
 fn unfitness(cpu_milli: u32, wanted: u32) -> f64 {
     let own = f64::from(cpu_milli.max(1)) / 1000.0;
     let wanted = f64::from(wanted);

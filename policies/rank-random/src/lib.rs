@@ -1,4 +1,4 @@
-//! Any of the machines that hold the pods: the Cluster Autoscaler's expander `random`. The same snapshot gives the same choice.
+//! Any of the instances that hold the pods: the Cluster Autoscaler's expander `random`. The same snapshot gives the same choice.
 
 use plimsoll_sdk::ranking::*;
 

@@ -1,4 +1,4 @@
-//! Typed views of one row: a node, a move, a machine that a move buys.
+//! Typed views of one row: a node, a move, an instance that a move buys.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -36,7 +36,7 @@ pub enum MoveKind {
     Empty,
     /// Takes nodes away whose pods fit elsewhere.
     Delete,
-    /// Buys machines for the pods and takes nodes away.
+    /// Buys instances for the pods and takes nodes away.
     Replace,
 }
 
@@ -50,7 +50,7 @@ impl MoveKind {
     }
 }
 
-/// Something the host could do: nodes that go, and machines that are bought for their pods.
+/// Something the host could do: nodes that go, and instances that are bought for their pods.
 #[derive(Debug, Clone)]
 pub struct Move {
     pub(super) columns: Rc<Columns>,
@@ -87,7 +87,7 @@ impl Move {
         members.map(|&row| Node::new(&self.columns, row as usize))
     }
 
-    /// The machines that are bought.
+    /// The instances that are bought.
     pub fn replacements(&self) -> impl Iterator<Item = Replacement> + '_ {
         self.bought.clone().map(|row| Replacement {
             columns: Rc::clone(&self.columns),
@@ -132,7 +132,7 @@ impl Move {
     }
 }
 
-/// A machine that a move buys.
+/// An instance that a move buys.
 #[derive(Debug, Clone)]
 pub struct Replacement {
     pub(super) columns: Rc<Columns>,

@@ -1,6 +1,6 @@
-//! The ranking hook: which machines to buy, and in which order to try them. `use plimsoll_sdk::ranking::*` has it all.
+//! The ranking hook: which instances to buy, and in which order to try them. `use plimsoll_sdk::ranking::*` has it all.
 //!
-//! [`Ranking::price`] is all a first policy needs. Whoever cares about the finished machine also writes
+//! [`Ranking::price`] is all a first policy needs. Whoever cares about the finished instance also writes
 //! [`Ranking::order`]; whoever needs the whole table at once takes [`Ranking::prices`] or [`Ranking::orders`].
 
 mod answer;

@@ -151,7 +151,7 @@ impl Fleet {
         self.propose(1, nodes, &[])
     }
 
-    /// A move that buys machines at these dollars per hour and takes nodes away.
+    /// A move that buys instances at these dollars per hour and takes nodes away.
     #[must_use]
     pub fn replace(self, nodes: &[&str], prices: &[f64]) -> Self {
         self.propose(2, nodes, prices)

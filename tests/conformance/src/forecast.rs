@@ -137,7 +137,7 @@ impl plimsoll_sim::Planner for &mut Observed<'_> {
     }
 }
 
-/// The outcome that the simulator foretells of a snapshot, in a cloud whose machines boot in a second and are never taken back.
+/// The outcome that the simulator foretells of a snapshot, in a cloud whose instances boot in a second and are never taken back.
 pub fn simulated(snapshot: &Snapshot, planner: &Planner) -> Outcome {
     let behaviour = Behaviour {
         boot: Delay::always(Span::from_secs(1)),

@@ -10,7 +10,7 @@ pub fn class() -> Value {
     })
 }
 
-/// A pool of Linux machines with amd64 processors, on demand; `more` is merged into its `spec`.
+/// A pool of Linux instances with amd64 processors, on demand; `more` is merged into its `spec`.
 pub fn pool(name: &str, more: &Value) -> Value {
     let is = |key: &str, value: &str| json!({"key": key, "operator": "In", "values": [value]});
     let mut spec = json!({

@@ -164,7 +164,7 @@ async fn a_machine_says_that_it_ends_and_then_that_it_is_gone() -> Result<()> {
         "{found:?}"
     );
     assert_eq!(ask("kwok://n1", true).await, Outcome::Done(Answer::Ending));
-    // Its node is held by our finalizer; the machine behind it has ended.
+    // Its node is held by our finalizer; the instance behind it has ended.
     assert_eq!(ask("kwok://n1", false).await, absent);
     assert_eq!(ask("kwok://n1", true).await, gone);
     let node = read(&client, Kind::Node, "n1")

@@ -1,4 +1,4 @@
-// A ranking policy in C: every machine costs its list price, and the cheapest is tried first.
+// A ranking policy in C: every instance costs its list price, and the cheapest is tried first.
 #include "plimsoll.h"
 
 enum { LIST_PRICE = 1 }; // the first reason in the manifest

@@ -1,4 +1,4 @@
-// A ranking policy in JavaScript: every machine costs its list price, and the cheapest is tried first.
+// A ranking policy in JavaScript: every instance costs its list price, and the cheapest is tried first.
 //
 // Its engine interprets, so that each row costs some thousand times what one instruction does: plain loops over columns, and nothing made
 // for a row.

@@ -47,7 +47,7 @@ fn capping(behaviours: &[&str]) -> Policies {
     }
 }
 
-/// Large machines at $0.40, small ones at $0.10; a large one with a small pod, and so many large ones without any.
+/// Large instances at $0.40, small ones at $0.10; a large one with a small pod, and so many large ones without any.
 fn fleet(empty: usize) -> Snapshot {
     let world = cluster()
         .pool(unbudgeted())

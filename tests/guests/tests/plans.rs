@@ -46,7 +46,7 @@ fn plan(ranker: &impl Ranker, snapshot: &Snapshot) -> Plan {
     plan
 }
 
-/// One pod, and three machines that can hold it: the cheaper, the more is left over.
+/// One pod, and three instances that can hold it: the cheaper, the more is left over.
 fn shop() -> Snapshot {
     let sold = |name: &str, memory_mib: i64, price: f64| {
         instance_type(name)
@@ -203,7 +203,7 @@ fn a_module_that_forbids_and_fails_buys_nothing() {
     }
 }
 
-/// A policy that gives the dearest machine away.
+/// A policy that gives the dearest instance away.
 struct Squanders;
 
 impl Named for Squanders {
@@ -230,7 +230,7 @@ impl Ranker for Squanders {
     }
 }
 
-/// A shop of two machines, of which the dearer costs `dear` dollars and the other 0.1.
+/// A shop of two instances, of which the dearer costs `dear` dollars and the other 0.1.
 fn dear_shop(dear: f64) -> Snapshot {
     let sold = |name: &str, price: f64| {
         let sold = instance_type(name).cpu(4_000).memory_mib(16_384);

@@ -37,7 +37,7 @@ fn ranked(module: Module) -> Policies {
     }
 }
 
-/// Small machines at $0.10 and large ones at $0.40; a large one with a small pod, and another with as much room to spare.
+/// Small instances at $0.10 and large ones at $0.40; a large one with a small pod, and another with as much room to spare.
 fn fleet_of(names: &[&str]) -> Snapshot {
     let world = cluster()
         .pool(unbudgeted())
@@ -153,7 +153,7 @@ fn a_module_that_forbids_offerings_and_fails_buys_nothing_and_lets_pods_move_tog
     noted(&both, "forbids", "nothing is bought without its answer");
 }
 
-/// Twelve like machines of which a commitment covers eight; others cost half of what they do.
+/// Twelve like instances of which a commitment covers eight; others cost half of what they do.
 #[test]
 fn what_is_paid_for_already_is_not_replaced() {
     let sold = |name: &str, price: f64| {

@@ -271,7 +271,7 @@ fn the_last_good_module_decides_where_the_new_one_fails_and_while_it_is_set_asid
     assert!(decision.at_policy_prices, "generation 1 stands behind it");
 }
 
-/// A large machine with one small pod, and so many that are empty.
+/// A large instance with one small pod, and so many that are empty.
 fn fleet(seconds: i64, empty: usize, price: f64) -> Snapshot {
     let world = cluster()
         .pool(unbudgeted())

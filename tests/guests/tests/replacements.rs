@@ -93,7 +93,7 @@ impl Ranker for Sorts {
     }
 }
 
-/// Three small machines at like prices, a large one at $0.40 with a small pod.
+/// Three small instances at like prices, a large one at $0.40 with a small pod.
 fn market(pool: PoolFixture) -> ClusterFixture {
     cluster()
         .pool(pool)

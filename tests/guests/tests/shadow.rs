@@ -49,7 +49,7 @@ fn capping(behaviour: &str) -> AnyModule {
     accepted(HOSTILE_BUDGET, &text("behaviour", behaviour))
 }
 
-/// Small machines at $0.10, larger ones at $0.35 and $0.40, and a pool that its own budgets do not hold back.
+/// Small instances at $0.10, larger ones at $0.35 and $0.40, and a pool that its own budgets do not hold back.
 fn market() -> ClusterFixture {
     let sold =
         |name: &str, cores: i64, price: f64| machine(name, cores, price).offered(ZONE_1, OnDemand);
@@ -61,12 +61,12 @@ fn market() -> ClusterFixture {
         .sells(sold("large", 8, 0.4))
 }
 
-/// A large machine with a small pod, and so many without any.
+/// A large instance with a small pod, and so many without any.
 fn fleet(empty: usize) -> Snapshot {
     underused(market(), empty).snapshot()
 }
 
-/// So many pods, each as large as a small machine.
+/// So many pods, each as large as a small instance.
 fn waiting(pods: usize) -> Snapshot {
     let pods = (0..pods).map(|at| pod(&format!("batch{at}")).cpu(1900).memory_mib(1024));
     pods.fold(market(), ClusterFixture::pod).snapshot()
@@ -89,7 +89,7 @@ fn shadowed(active: &[AnyModule], candidate: AnyModule, every: u64) -> (Policies
     (policies, shadow)
 }
 
-/// The record of a shadow after one look at a machine that is too large; the pass must be as it is without one.
+/// The record of a shadow after one look at an instance that is too large; the pass must be as it is without one.
 fn passed(active: &[AnyModule], candidate: AnyModule) -> ShadowLog {
     let (policies, shadow) = shadowed(active, candidate, 1);
     let alone = Policies {
@@ -132,7 +132,7 @@ fn moves_that_a_shadow_would_leave_are_counted_and_cost_what_they_save() {
     let eager = consolidating("honest");
     let log = passed(from_ref(&eager), reluctant.clone());
     assert_eq!((log.missing_moves, log.extra_moves), (1, 0));
-    // The large machine goes and a small one comes.
+    // The large instance goes and a small one comes.
     assert_eq!(log.regret, dollars(0.3));
     let differing = log.differing.front().unwrap();
     assert_eq!(differing.active, "replace used");
@@ -179,7 +179,7 @@ fn a_ranking_shadow_that_buys_otherwise_costs_the_difference_at_list_prices() {
     let settings = PolicySettings::from([("charge".to_owned(), Setting::Number(10.0))]);
     let few = ranking("fewest-nodes", &settings);
     let list = ranking("list-price", &PolicySettings::new());
-    // Two small machines at $0.10, or a larger one at $0.35.
+    // Two small instances at $0.10, or a larger one at $0.35.
     let snapshot = waiting(2);
     let (policies, shadow) = shadowed(&[list], few, 1);
     let decision = Generation::first(policies).plan(&snapshot, &Session::default());
@@ -204,7 +204,7 @@ fn a_shadow_is_asked_about_every_so_many_decisions_and_not_about_nothing() {
     assert_eq!(shadow.settle().decisions, 3);
 }
 
-/// Three machines that hold the same at like prices.
+/// Three instances that hold the same at like prices.
 fn alike(pods: usize) -> Snapshot {
     let sold = |name: &str, price: f64| machine(name, 2, price).offered(ZONE_1, OnDemand);
     let world = cluster().pool(pool("general"));

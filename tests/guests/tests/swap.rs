@@ -50,7 +50,7 @@ fn ranking(module: Module) -> Policies {
     }
 }
 
-/// One pod, and three machines that can hold it.
+/// One pod, and three instances that can hold it.
 fn shop() -> Snapshot {
     let sold = |name: &str, price: f64| {
         let sold = instance_type(name).cpu(4_000).memory_mib(16_384);

@@ -54,7 +54,7 @@ fn pool_of(name: &str) -> PoolFixture {
     own.with(|pool| pool.disruption.budgets.clear())
 }
 
-/// A pod for each of the pools `a` and `b`, and three machines that can hold it: the cheaper, the more is left over.
+/// A pod for each of the pools `a` and `b`, and three instances that can hold it: the cheaper, the more is left over.
 fn shop(a: PoolFixture) -> Snapshot {
     let sold = |name: &str, memory_mib: i64, price: f64| {
         let sold = instance_type(name).cpu(4_000).memory_mib(memory_mib);
@@ -75,7 +75,7 @@ fn shop(a: PoolFixture) -> Snapshot {
         .snapshot()
 }
 
-/// Machines that are tried first for the pools `a` and `b`.
+/// Instances that are tried first for the pools `a` and `b`.
 fn bought(plan: &Plan) -> [Option<&str>; 2] {
     ["a", "b"].map(|pool| {
         let claim = plan.claims.iter().find(|claim| claim.pool.as_str() == pool);

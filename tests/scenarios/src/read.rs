@@ -50,7 +50,7 @@ pub enum Given {
     DisruptionBudget(String, DisruptionLimit),
     /// A budget of every pool: nodes, and from which schedule on for how long; always when `None`.
     Budget(BudgetNodes, Option<(String, Span)>),
-    /// Every machine takes this long to boot.
+    /// Every instance takes this long to boot.
     Boot(Span),
     /// Nothing keeps replicas or markets apart: the cheapest packing alone decides.
     GuardsOff,

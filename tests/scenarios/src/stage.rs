@@ -1,4 +1,4 @@
-//! Beginnings that tests of runs share: recordings of a world, deployments like a pod, machines that are up after a while, runs
+//! Beginnings that tests of runs share: recordings of a world, deployments like a pod, instances that are up after a while, runs
 //! at list prices.
 
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub fn run(recording: Recording, behaviour: Behaviour) -> Run<impl Planner> {
     })
 }
 
-/// [`uninterrupted`] machines that lack some thousandths of the memory that was computed for them.
+/// [`uninterrupted`] instances that lack some thousandths of the memory that was computed for them.
 pub fn lacking(thousandths: u32) -> Behaviour {
     Behaviour {
         shortfall: Shortfall::always(thousandths),

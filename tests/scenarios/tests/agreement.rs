@@ -1,4 +1,4 @@
-//! Provisioning and consolidation agree on what machines are worth: whatever a ranking policy thinks of types, zones and terms,
+//! Provisioning and consolidation agree on what instances are worth: whatever a ranking policy thinks of types, zones and terms,
 //! and whatever it vetoes, a cluster that nothing happens to comes to rest, and what it does until then is in order.
 
 use plimsoll_core::action::ConsiderRequest;

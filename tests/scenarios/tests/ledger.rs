@@ -47,7 +47,7 @@ impl Told {
     }
 }
 
-/// Small machines of two cpus at $0.10 and large ones of eight at $0.36.
+/// Small instances of two cpus at $0.10 and large ones of eight at $0.36.
 fn world() -> (Objects, Catalogues, Settings) {
     let sold = |name: &str, cpu: i64, price: f64| {
         let fixture = instance_type(name).cpu(cpu * 1000).memory_mib(cpu * 4096);

@@ -1,4 +1,4 @@
-//! Supply as an engine counts it while machines come and go: reservations, and limits of pools.
+//! Supply as an engine counts it while instances come and go: reservations, and limits of pools.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ fn asks_for_plan(engine: &mut Engine) -> (SolveRequest, Timestamp) {
     unreachable!("pods wait, and no plan was asked for");
 }
 
-/// A machine out of a reservation that lists two more ends, the cloud lists three from then on, and only then does its claim go.
+/// An instance out of a reservation that lists two more ends, the cloud lists three from then on, and only then does its claim go.
 #[test]
 fn the_slot_of_a_machine_that_has_ended_comes_back_once() {
     let sold = |remaining: u32| {
@@ -73,7 +73,7 @@ fn the_slot_of_a_machine_that_has_ended_comes_back_once() {
         Action::Do(order) if order.purpose == Purpose::Terminate => Some(order.id),
         _ => None,
     });
-    let terminate = terminate.expect("its machine is ended");
+    let terminate = terminate.expect("its instance is ended");
     engine.handle(
         Input::Outcome(terminate, Outcome::Done(Answer::Gone)),
         at(2),

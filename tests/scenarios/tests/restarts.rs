@@ -17,7 +17,7 @@ fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(seconds * 1000)
 }
 
-/// A pool of machines that one pod fills, and nothing else yet.
+/// A pool of instances that one pod fills, and nothing else yet.
 fn world(change: impl FnOnce(&mut NodePool)) -> Run<impl Planner> {
     let full = instance_type("full").cpu(4000).memory_mib(16_384);
     let full = full.pods(110).no_overhead().price(0.2);

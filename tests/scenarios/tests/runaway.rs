@@ -133,7 +133,7 @@ fn default_ceilings_hold_nobody() {
     assert_eq!((card.launches, card.unplaced_count), (40, 0));
 }
 
-/// Two pools of the same machines, the first with ceilings of its own, and four pods for each at the start.
+/// Two pools of the same instances, the first with ceilings of its own, and four pods for each at the start.
 fn two_pools(ceilings: impl FnOnce(&mut Ceilings)) -> Run<impl Planner> {
     let full = instance_type("full").cpu(4000).memory_mib(16_384);
     let full = full.pods(110).no_overhead().price(0.2);

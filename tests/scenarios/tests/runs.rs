@@ -104,7 +104,7 @@ fn every_task_runs_and_every_machine_ends() {
         .nodes
         .values()
         .filter_map(|column| column.last());
-    assert!(last.sum::<i64>() < 2000, "machines are left at the end");
+    assert!(last.sum::<i64>() < 2000, "instances are left at the end");
     assert!(card.launches > 0 && card.cost > 0);
     assert!(card.waiting.max < Span::from_secs(180));
 }

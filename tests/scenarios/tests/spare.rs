@@ -198,7 +198,7 @@ fn room_that_nobody_sells_is_asked_for_once_and_not_again_and_again() {
     assert_eq!(run.nodes().count(), 1);
 }
 
-/// A unit needs nearly all the memory of a machine, and machines lack a fiftieth of what was computed. A machine is judged when it
+/// A unit needs nearly all the memory of an instance, and instances lack a fiftieth of what was computed. An instance is judged when it
 /// is ready; that it is too small is seen when it registers, so that one more is on its way by then.
 #[test]
 fn room_that_no_machine_turns_out_to_have_is_bought_a_few_times_and_then_seldom() {

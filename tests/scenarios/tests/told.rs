@@ -45,7 +45,7 @@ fn at(minutes: i64) -> Timestamp {
     Timestamp::from_millis(minutes * 60_000)
 }
 
-/// Six pods fill a large machine, and five of them end after ten minutes; small machines are out of stock to begin with.
+/// Six pods fill a large instance, and five of them end after ten minutes; small instances are out of stock to begin with.
 fn world() -> Recording {
     let general = pool("general").with(|pool| {
         pool.disruption.consolidate_after = Some(Span::from_secs(60));
@@ -61,7 +61,7 @@ fn world() -> Recording {
     let (objects, catalogues, settings) = fixture.sells(sold("large", 8_000, 0.3)).parts();
     let arrive = |number: i64, when: Timestamp, runs: Span| {
         let name = format!("web-{number}");
-        // Each of a workload of its own: several of one would not share a machine.
+        // Each of a workload of its own: several of one would not share an instance.
         let pod = pod(&name).cpu(1_200).memory_mib(100);
         let pod = pod.owned_by(OwnerKind::ReplicaSet, &name);
         let pod = pod.with(|pod| pod.unschedulable = false);

@@ -107,7 +107,7 @@ impl Outcome {
         self.agreed(|run| run.plan().claims.len())
     }
 
-    /// The node or machine that a pod was put on.
+    /// The node or instance that a pod was put on.
     pub fn place(&self, pod: &str) -> Option<String> {
         self.agreed(|run| run.place(pod))
     }

@@ -351,7 +351,7 @@ impl Run {
         }
     }
 
-    /// The node or machine that a pod was put on.
+    /// The node or instance that a pod was put on.
     pub fn place(&self, pod: &str) -> Option<String> {
         let targets = self.targets();
         let row = self

@@ -13,7 +13,7 @@ use plimsoll_core::snapshot::{Guard, Snapshot};
 use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::generate::{Draw, Features, Shape, random_cluster};
 
-/// A machine of four cores, on demand in these zones, at 20 cents.
+/// An instance of four cores, on demand in these zones, at 20 cents.
 fn four_cores(zones: &[&str]) -> TypeFixture {
     priced("four", 0.2, zones)
 }
@@ -28,7 +28,7 @@ fn priced(name: &str, dollars: f64, zones: &[&str]) -> TypeFixture {
         .zones(zones)
 }
 
-/// A pool that buys machines of four cores in the first two zones.
+/// A pool that buys instances of four cores in the first two zones.
 fn shop() -> ClusterFixture {
     cluster()
         .pool(pool("general"))
@@ -70,7 +70,7 @@ fn texts(plan: &Plan) -> Vec<&str> {
     plan.notes.iter().map(|note| note.text.as_str()).collect()
 }
 
-/// Forty pods of one core, four to a machine: fifty addresses in all.
+/// Forty pods of one core, four to an instance: fifty addresses in all.
 fn web() -> impl Iterator<Item = PodFixture> {
     pod("web").cpu(1000).replicas(40)
 }

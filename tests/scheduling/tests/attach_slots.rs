@@ -9,7 +9,7 @@ use plimsoll_scheduling_tests::{Outcome, Run, check};
 
 const EBS: &str = "ebs.csi.aws.com";
 
-/// A machine with room for hundreds of small pods that attaches so many volumes.
+/// An instance with room for hundreds of small pods that attaches so many volumes.
 fn machine(name: &str, cores: i64, slots: u32, dollars: f64) -> TypeFixture {
     let fixture = instance_type(name)
         .cpu(cores * 1000)

@@ -1,4 +1,4 @@
-//! Extended resources: machines that have them, and those that dynamic resource allocation meets, for which nothing is bought and the pod is
+//! Extended resources: instances that have them, and those that dynamic resource allocation meets, for which nothing is bought and the pod is
 //! told so.
 
 use plimsoll_core::plan::Refusal;

@@ -7,7 +7,7 @@ use plimsoll_oracles::fixture::*;
 
 use crate::guards::{family, names, on_demand, texts};
 
-/// Small machines, and large ones at a tenth of their price.
+/// Small instances, and large ones at a tenth of their price.
 fn cheap_large() -> ClusterFixture {
     cluster()
         .sells(family("m7i.large", 2, 0.2))
@@ -15,7 +15,7 @@ fn cheap_large() -> ClusterFixture {
         .pool(on_demand())
 }
 
-/// Pods of the shape of every machine.
+/// Pods of the shape of every instance.
 fn even(name: &str) -> PodFixture {
     pod(name).cpu(1000).memory_mib(4096)
 }
@@ -47,7 +47,7 @@ fn a_new_node_has_a_twentieth_of_its_pool_at_most() {
     let of = |pods: usize| bought(cheap_large().pods(even("web").replicas(pods)));
     assert_eq!(of(20 * 96), ["m7i.24xlarge"]);
     assert_eq!(of(20 * 96 - 1), ["m7i.large"]);
-    // The larger share counts: these ask for twenty times the cores of a large machine and too little memory.
+    // The larger share counts: these ask for twenty times the cores of a large instance and too little memory.
     let lean = pod("web").cpu(1000).memory_mib(4095).replicas(20 * 96);
     assert_eq!(bought(cheap_large().pods(lean)), ["m7i.large"]);
     // There is no share of a resource that nobody requests.

@@ -167,13 +167,13 @@ fn waste_is_what_nobody_asks_for_of_what_machines_give_to_pods() {
     assert_eq!(waste(run.snapshot(), []), Waste::default());
 }
 
-/// The one value of a label over the machines that a plan by price buys.
+/// The one value of a label over the instances that a plan by price buys.
 fn chosen(outcome: &Outcome, key: &str, app: &str) -> Vec<String> {
     let domains = outcome.under(PackingMode::Price).domains(key, app);
     domains.into_keys().collect()
 }
 
-/// C17: ten families to choose from, and each shape gets the kind of machine that fits it.
+/// C17: ten families to choose from, and each shape gets the kind of instance that fits it.
 #[test]
 fn types_vary_by_fit_where_a_launch_template_fixes_one() {
     let shop = shop("us-east-1");

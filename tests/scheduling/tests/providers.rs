@@ -16,11 +16,11 @@ const CPU: &str = "karpenter.example.cloud/machine-cpu";
 const RESERVATION: &str = "karpenter.example.cloud/reservation";
 const CLASS: &str = "karpenter.example.cloud/machineclass";
 const TPU: &str = "example.cloud/tpu";
-/// Labels of EC2's machines.
+/// Labels of EC2's instances.
 const EC2_RESERVATION: &str = "karpenter.k8s.aws/capacity-reservation-id";
 const EC2_FAMILY: &str = "karpenter.k8s.aws/instance-family";
 
-/// A cloud whose burstable machines are those of family `e2`.
+/// A cloud whose burstable instances are those of family `e2`.
 fn facts() -> ProviderFacts {
     let keys = |keys: &[&str]| -> BTreeSet<LabelKey> {
         keys.iter().map(|key| LabelKey::from(*key)).collect()
@@ -56,7 +56,7 @@ fn machine(name: &str, key: &str, family: &str, dollars: f64) -> TypeFixture {
         .offered(ZONE_1, OnDemand)
 }
 
-/// A burstable machine, a machine that is called and labelled as a burstable one of EC2, and one that is neither, by rising price.
+/// A burstable instance, an instance that is called and labelled as a burstable one of EC2, and one that is neither, by rising price.
 fn shop() -> ClusterFixture {
     cluster()
         .provider(facts())

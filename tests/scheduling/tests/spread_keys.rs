@@ -33,7 +33,7 @@ fn only_capacity_types_of_the_pool_count() {
     assert_eq!(outcome.skew(CAPACITY_TYPE, "web"), [4]);
 }
 
-/// One pod on a spot node in zone 1 that has no more room, and a pool of machines on demand.
+/// One pod on a spot node in zone 1 that has no more room, and a pool of instances on demand.
 fn one_on_spot() -> ClusterFixture {
     bare_market()
         .pool(pool("general").capacity_types(&[OnDemand]))

@@ -12,7 +12,7 @@ use super::common::{Condition, NodeSelectorRequirement};
 /// Tags, of what is made or of what is looked for.
 pub type Tags = BTreeMap<String, String>;
 
-/// Machine settings of pools on EC2.
+/// Settings of a pool's instances on EC2.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Ec2NodeClass {

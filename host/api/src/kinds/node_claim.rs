@@ -7,7 +7,7 @@ use super::common::{
     Condition, NodeClassReference, NodeSelectorRequirement, Quantities, TaintEntry,
 };
 
-/// One machine asked for.
+/// A request for one instance.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodeClaim {
@@ -71,7 +71,7 @@ pub struct NodeClaimStatus {
     /// Conditions.
     #[serde(default)]
     pub conditions: Vec<Condition>,
-    /// Image of the machine.
+    /// Image of the instance.
     #[serde(rename = "imageID")]
     pub image_id: Option<String>,
     /// Last time a pod came to the node or left it.

@@ -124,7 +124,7 @@ fn proposed<'v>(name: &'v str, field: Field<'v>, nodes: &[&str]) -> Result<Propo
     })
 }
 
-/// A machine that a move buys, read from its price alone or from its fields.
+/// An instance that a move buys, read from its price alone or from its fields.
 fn replacement<'v>(field: &Field<'v>) -> Result<Replacement<'v>, Problem> {
     if field.is_number() {
         return Ok(Replacement {

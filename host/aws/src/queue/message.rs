@@ -148,7 +148,7 @@ fn of_state(detail: InstanceDetail, sent: Option<Timestamp>) -> Message {
     about(says, vec![detail.instance_id], sent)
 }
 
-/// Planned work on machines of EC2; notices about accounts and other services say nothing.
+/// Work that AWS has planned on EC2; notices about accounts and other services say nothing.
 fn of_health(detail: HealthDetail, sent: Option<Timestamp>) -> Message {
     if detail.service != "EC2" || detail.event_type_category != "scheduledChange" {
         return nothing(sent);

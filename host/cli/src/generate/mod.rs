@@ -23,7 +23,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) seed: u64,
     /// Tasks with accelerators too.
     pub(crate) accelerators: bool,
-    /// Region whose machines can be bought.
+    /// Region whose instances can be bought.
     pub(crate) region: &'a str,
 }
 
@@ -88,7 +88,7 @@ fn tasks_pool() -> Value {
     pool
 }
 
-/// A pool of current machines of the common categories.
+/// A pool of current instances of the common categories.
 fn pool(name: &str, capacity_types: &[&str]) -> Value {
     json!({
         "apiVersion": "karpenter.sh/v1",

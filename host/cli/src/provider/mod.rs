@@ -81,7 +81,7 @@ impl Prepared {
     }
 }
 
-/// Fails for flags of KWOK: machines are bought in earnest, whatever a file says of types and faults.
+/// Fails for flags of KWOK: instances are bought in earnest, whatever a file says of types and faults.
 #[cfg(feature = "aws")]
 fn refuse_kwoks(flags: &Run) -> Result<()> {
     let kwoks = [
@@ -99,7 +99,7 @@ fn refuse_kwoks(flags: &Run) -> Result<()> {
     }
 }
 
-/// Types that KWOK sells, and what goes wrong with its machines.
+/// Types that KWOK sells, and what goes wrong with its instances.
 fn kwok(flags: &Run, environment: &impl Fn(&str) -> Option<String>) -> Result<Prepared> {
     let named = || environment("INSTANCE_TYPES_FILE_PATH").filter(|path| !path.is_empty());
     let path = flags.instance_types_file_path.clone();

@@ -62,7 +62,7 @@ pub(crate) struct NodeExplanation {
 
 impl Document for NodeExplanation {}
 
-/// A machine: what it was bought as, and what else it might have been.
+/// An instance: what it was bought as, and what else it might have been.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Machine {
@@ -198,7 +198,7 @@ impl NodeExplanation {
 }
 
 impl Machine {
-    /// The machine behind a node or claim.
+    /// The instance behind a node or claim.
     pub(super) fn of(snapshot: &Snapshot, node: &StateNode, priced: &Priced) -> Self {
         let overlaid = snapshot.overlaid();
         let pool = node.pool().unwrap_or_default();
@@ -223,7 +223,7 @@ impl Machine {
         }
     }
 
-    /// The machine in lines of text.
+    /// The instance in lines of text.
     pub(super) fn text(&self, created: &Instant) -> String {
         let bought = self.bought_for.as_ref().map_or_else(String::new, |it| {
             format!(

@@ -1,5 +1,5 @@
 //! The program is killed at one of its writes, before the write arrives or before its answer does, and started again: the cluster comes
-//! to where it would have come. No machine is left over or launched twice, no pod is lost, no finalizer stays.
+//! to where it would have come. No instance is left over or launched twice, no pod is lost, no finalizer stays.
 //!
 //! Each boundary has a course of its own in one lab: two pods apart get a node each, both nodes drift and are replaced one after the other
 //! while a disruption budget leaves one pod at a time, and both go when the pods do. Two boundaries run by default, all with
@@ -52,11 +52,11 @@ const fn after(verb: Verb, resource: &'static str, skip: u32) -> Boundary {
     }
 }
 
-/// Two machines at first, and one for each that drifts.
+/// Two instances at first, and one for each that drifts.
 const MACHINES: usize = 4;
 
 const BOUNDARIES: [Boundary; 20] = [
-    // The first two run always: the machine is there and nobody knows; it is gone and nobody knows.
+    // The first two run always: the instance is there and nobody knows; it is gone and nobody knows.
     after(Verb::Create, "nodes", 0),
     after(Verb::Delete, "nodes", 0),
     before(Verb::Create, "nodeclaims", 0),
@@ -135,7 +135,7 @@ async fn a_process_that_dies_at_a_write_leaves_nothing_that_the_next_does_not_en
         assert_eq!(
             owners.len(),
             MACHINES,
-            "{boundary:?}: one machine a claim: {ledger:?}"
+            "{boundary:?}: one instance a claim: {ledger:?}"
         );
         assert!(ledger.fewest >= Some(1), "{boundary:?}: {ledger:?}");
         eprintln!("{writes:?}");

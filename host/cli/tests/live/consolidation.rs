@@ -17,7 +17,7 @@ use super::workloads::{budget, deployment};
 /// Dollars per hour, as the provider writes them on nodes.
 const PRICE: &str = "eks-node-viewer/instance-price";
 
-/// Machines of four cores, whose pods move together a second after they could.
+/// Instances of four cores, whose pods move together a second after they could.
 fn pool() -> Value {
     let mut pool = example_pool();
     pool["spec"]["disruption"]["consolidateAfter"] = "1s".into();

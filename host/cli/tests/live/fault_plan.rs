@@ -1,4 +1,4 @@
-//! The program with a fault plan: launches of one, five and fifty claims, too few machines, slow and lost answers, machines that end.
+//! The program with a fault plan: launches of one, five and fifty claims, too few instances, slow and lost answers, instances that end.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use super::{PATIENCE, position};
 const CLAIMS: usize = 12;
 const SPOT: usize = 4;
 
-/// A pool of machines that hold one pod each, whose empty nodes go after this time.
+/// A pool of instances that hold one pod each, whose empty nodes go after this time.
 fn pool(consolidate_after: &str) -> Value {
     let mut pool = example_pool();
     pool["spec"]["disruption"]["consolidateAfter"] = consolidate_after.into();
@@ -85,14 +85,18 @@ async fn launches_of(batch: usize) -> Vec<usize> {
     }
     let claims = claims(&served).await;
     let log = served.lab.log(NAME);
-    assert_eq!(nodes.len(), claims.len(), "a machine for each claim: {log}");
+    assert_eq!(
+        nodes.len(),
+        claims.len(),
+        "an instance for each claim: {log}"
+    );
     assert!(by_claim.values().all(|nodes| *nodes == 1), "{by_claim:?}");
     let is_spot =
         |labels: &BTreeMap<String, String>| labels["karpenter.sh/capacity-type"] == "spot";
     let spot = nodes.iter().filter(|node| is_spot(node.labels())).count();
     assert!(
         spot <= SPOT,
-        "{spot} machines of a stock of {SPOT} were sold"
+        "{spot} instances of a stock of {SPOT} were sold"
     );
     let sizes = sizes(&claims);
     served.end_pods().await;

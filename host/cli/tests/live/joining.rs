@@ -112,7 +112,7 @@ async fn pods_wait_for_a_slow_boot_and_nothing_else_is_bought_meanwhile() {
 /// claim that is deleted takes its node with it. D15: nodes of others are left as they are.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_its_kubelet_made_gets_what_is_ours_and_keeps_what_others_wrote() {
-    // The machine's own node would come much later.
+    // The instance's own node would come much later.
     let served = Served::start(Asked {
         objects: vec![booting_for("10m"), pool()],
         ..Asked::default()

@@ -30,7 +30,7 @@ fn pool(after: &str) -> Value {
     pool
 }
 
-/// The program in a lab with this pool, whose machines boot in a second.
+/// The program in a lab with this pool, whose instances boot in a second.
 pub(super) async fn start(pool: Value) -> Served {
     let mut class = example_class();
     class["spec"]["nodeRegistrationDelay"] = "1s".into();
@@ -146,7 +146,7 @@ async fn a_node_that_a_person_deletes_is_drained_under_the_budget_and_ends_with_
     served.end();
 }
 
-/// C14, D03: a machine that is gone leaves neither a claim nor a finalizer.
+/// C14, D03: an instance that is gone leaves neither a claim nor a finalizer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_claim_whose_machine_is_gone_goes() {
     let mut served = start(pool("Never")).await;
@@ -412,7 +412,7 @@ async fn a_new_daemon_buys_nothing_for_full_nodes_and_has_room_on_later_ones() {
         all.push(sizes);
     }
     let served = start(small).await;
-    // Nearly all that a machine of two cores has.
+    // Nearly all that an instance of two cores has.
     let filling = |name: &str| pending_pod(name, "1800m", "1Gi");
     let made = served
         .pods()

@@ -164,7 +164,7 @@ fn too_few_pods_is_told() {
     );
 }
 
-/// T06: the cause in one sentence, where the catalogue lacks the resource; with it, the pod gets a machine.
+/// T06: the cause in one sentence, where the catalogue lacks the resource; with it, the pod gets an instance.
 #[test]
 fn a_resource_that_nothing_offers_is_told_in_one_sentence() {
     let asks = |name: &str| {

@@ -129,7 +129,7 @@ pub(crate) fn argument(path: &Path) -> String {
     path.to_str().expect("the path is text").to_owned()
 }
 
-/// A snapshot with two machines to buy, some objects (YAML documents), and nothing to remark.
+/// A snapshot with two instances to buy, some objects (YAML documents), and nothing to remark.
 pub(crate) fn snapshot(objects: &str) -> String {
     format!("{SHOP}{objects}")
 }

@@ -62,7 +62,7 @@ const fn error(reason: &Reason) -> &'static str {
     }
 }
 
-/// Errors of a call: its own, or those of the claims that a launch got no machine for.
+/// Errors of a call: its own, or those of the claims that a launch got no instance for.
 fn errors(outcome: &Outcome) -> Vec<&'static str> {
     match outcome {
         Outcome::Done(Answer::Launched(answer)) => {

@@ -12,7 +12,7 @@ use tokio::sync::mpsc::{Receiver, channel};
 
 use super::{Calling, Provider, Telling};
 
-/// Announcements that wait to be heard; machines wait for more.
+/// Announcements that wait to be heard; instances wait for more.
 const AHEAD: usize = 64;
 
 struct KwokProvider {
@@ -24,7 +24,7 @@ struct KwokProvider {
     catalogues: Arc<Catalogues>,
 }
 
-/// The provider whose machines are Node objects, at an API server, which sells each class what its catalogue lists; with what goes
+/// The provider whose instances are Node objects, at an API server, which sells each class what its catalogue lists; with what goes
 /// wrong, where a plan says so.
 pub fn kwok(
     client: Client,

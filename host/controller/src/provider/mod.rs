@@ -23,7 +23,7 @@ pub type Telling<'a> = Pin<Box<dyn Future<Output = Input> + Send + 'a>>;
 /// The end of a call.
 pub type Calling<'a> = Pin<Box<dyn Future<Output = Outcome> + Send + 'a>>;
 
-/// A provider of machines.
+/// A provider of instances.
 pub trait Provider: Send + Sync {
     /// Types and offerings that pools may buy, by class, when the loop begins.
     fn catalogues(&self) -> Arc<Catalogues>;

@@ -1,4 +1,4 @@
-//! Calls to the cloud as values, and the machines that it answers with. Whoever drives a provider carries them out; nothing here
+//! Calls to the cloud as values, and the instances that it answers with. Whoever drives a provider carries them out; nothing here
 //! knows which provider that is.
 
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use crate::time::Timestamp;
 /// A call to the cloud.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum CloudCall {
-    /// Get machines for claims, under one token: asked again with it, the cloud answers with the machines of the first time. Answered
+    /// Get instances for claims, under one token: asked again with it, the cloud answers with the instances of the first time. Answered
     /// with [`Answer::Launched`](super::Answer::Launched).
     Launch(LaunchRequest),
-    /// Look which machines a launch has given, and give none. Answered as [`CloudCall::Launch`] is.
+    /// Look which instances a launch has given, and give none. Answered as [`CloudCall::Launch`] is.
     Find(LaunchRequest),
     /// Look for an instance; answered with [`Answer::Instance`](super::Answer::Instance), or [`Answer::Absent`](super::Answer::Absent)
     /// where it is no more, is being ended, or is not of this provider.

@@ -1,7 +1,7 @@
 //! A launch: claims that ask for the same, in one call, under one token.
 //!
 //! The token and the number of claims are written on each of them before the call, so that whoever comes later, after a crash or a
-//! lost answer, repeats the same call instead of making another. Once a launch has ended for a claim without a machine, the next
+//! lost answer, repeats the same call instead of making another. Once a launch has ended for a claim without an instance, the next
 //! one is another attempt, with a token of its own.
 
 use std::collections::BTreeSet;
@@ -73,9 +73,9 @@ impl LaunchBatch {
 /// Instances that are asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LaunchRequest {
-    /// Token, and the number of machines that are launched under it in all.
+    /// Token, and the number of instances that are launched under it in all.
     pub batch: LaunchBatch,
-    /// Claims whose machine is not known yet, by uid: alike in pool, class, requirements, labels and taints. At least one, and at
+    /// Claims whose instance is not known yet, by uid: alike in pool, class, requirements, labels and taints. At least one, and at
     /// most as many as the batch has.
     pub claims: Vec<Arc<NodeClaim>>,
     /// Instances of this launch that other claims have.
@@ -89,14 +89,14 @@ pub struct LaunchRequest {
 pub struct LaunchAnswer {
     /// Outcome for each claim of the request, in its order.
     pub claims: Vec<ClaimLaunch>,
-    /// Offerings that were found exhausted on the way, whether or not others gave machines.
+    /// Offerings that were found exhausted on the way, whether or not others gave instances.
     pub exhausted: Vec<OfferingKey>,
 }
 
 /// Outcome of a launch for one of its claims.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ClaimLaunch {
-    /// It has a machine.
+    /// It has an instance.
     Instance(Box<LaunchedInstance>),
     /// It has none, and why.
     Refused(Reason),
@@ -114,7 +114,7 @@ pub fn launch_digest(claim: &NodeClaim, options: &[LaunchOption]) -> u64 {
     hash_of(&(&claim.pool, &claim.class, selected, taints, offerings))
 }
 
-/// Digest of the machine that a claim asks for, in whatever way it is bought.
+/// Digest of the instance that a claim asks for, in whatever way it is bought.
 pub fn machine_digest(claim: &NodeClaim) -> u64 {
     let taints = (&claim.taints, &claim.startup_taints);
     let selected = (&claim.labels, &claim.requirements);

@@ -1,16 +1,16 @@
 //! Capacity learned from nodes, class by class and type by type, where it is less than was computed.
 //!
-//! Allocatable is computed before there is a machine: memory above all is an estimate, since hypervisor and firmware keep a
+//! Allocatable is computed before there is an instance: memory above all is an estimate, since hypervisor and firmware keep a
 //! part that no list names. Nodes that have come up say what is really there. New nodes of their class and type are planned
 //! with the least that any of them had, and a type of which no node fell short is sold as computed.
 //!
 //! - Allocatable depends on kubelet settings and image, which are a class's, so a node speaks for classes that sell what its
-//!   own does. Memory that the machine itself lacks is missing whatever its kubelet keeps: until such a class has had a node of the
-//!   type, the most that machines of other classes lacked is taken off there, too.
+//!   own does. Memory that the instance itself lacks is missing whatever its kubelet keeps: until such a class has had a node of the
+//!   type, the most that instances of other classes lacked is taken off there, too.
 //! - Of a node that has less than [`CREDIBLE_PERCENT`] of what was computed nothing is learned: it is broken or set up in its
 //!   own way, and no measure of its type.
 //! - Offerings that state an amount of their own teach nothing about it, and one that states an overhead of its own keeps it.
-//! - Amounts in bytes count in whole mebibytes, so that machines that differ by a few pages teach the same.
+//! - Amounts in bytes count in whole mebibytes, so that instances that differ by a few pages teach the same.
 //!
 //! Contract: the section on discovered capacity of the provider. Other than there the values do not end with time: they
 //! are held in memory, and another engine learns from the nodes it finds.
@@ -38,7 +38,7 @@ const MEBIBYTE: i64 = 1 << 20;
 pub struct Learned {
     /// The least that was allocatable, of what is less than was computed; nothing for a type whose nodes all had that.
     least: BTreeMap<ClassRef, BTreeMap<TypeName, Resources>>,
-    /// Bytes of memory that machines lacked at most, whatever their class.
+    /// Bytes of memory that instances lacked at most, whatever their class.
     lacking: BTreeMap<TypeName, i64>,
 }
 
@@ -85,7 +85,7 @@ impl Learned {
         lesson
     }
 
-    /// Notes the memory of the machine, and that its class has had a node of the type; whether either is new.
+    /// Notes the memory of the instance, and that its class has had a node of the type; whether either is new.
     fn note_machine(
         &mut self,
         class: &ClassRef,
@@ -166,7 +166,7 @@ fn keep(listed: &mut InstanceType, name: &ResourceName, lost: i64) {
     }
 }
 
-/// Bytes of memory that a machine lacks of what its type was computed to have; none where it reports no credible amount.
+/// Bytes of memory that an instance lacks of what its type was computed to have; none where it reports no credible amount.
 fn lacking(listed: &InstanceType, capacity: &Resources) -> i64 {
     let memory = ResourceName::Memory;
     let (computed, there) = (listed.capacity.get(&memory), capacity.get(&memory));

@@ -59,7 +59,7 @@ impl Market {
     }
 
     /// Another list, with new prices, types or counts. What is avoided stays avoided, and what was learned is kept. Its
-    /// reservations count every machine that is there now: those known of, and those of `launched`, whose claims do not say so
+    /// reservations count every instance that is there now: those known of, and those of `launched`, whose claims do not say so
     /// yet.
     pub fn relist(
         &mut self,
@@ -93,7 +93,7 @@ impl Market {
         news
     }
 
-    /// The list's counts carry the machine of a claim, which has these labels.
+    /// The list's counts carry the instance of a claim, which has these labels.
     pub fn carries(&mut self, claim: &ClaimName, labels: &Labels) {
         if let Some(id) = self.listed.provider().reservation_of(labels) {
             self.counted.insert(claim.clone(), id);
@@ -101,7 +101,7 @@ impl Market {
         }
     }
 
-    /// The machine of a claim is no more, or the claim is; whether a reservation has more left for it.
+    /// The instance of a claim is no more, or the claim is; whether a reservation has more left for it.
     pub fn gives_back(&mut self, claim: &ClaimName) -> bool {
         let news = self.drawn.remove(claim).is_some();
         if news {

@@ -88,7 +88,7 @@ pub enum PriceSource {
 pub struct Reservation {
     /// Its id; offerings of several types or pools may share it.
     pub id: ReservationId,
-    /// Instances left in it, as the cloud counts them: every machine is off it that a claim was launched as. Claims in flight
+    /// Instances left in it, as the cloud counts them: every instance that a claim was launched as is taken off. Claims in flight
     /// are not; [`crate::supply::Supply`] takes them off.
     pub remaining: u32,
 }

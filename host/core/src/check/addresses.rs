@@ -58,7 +58,7 @@ pub(super) fn breaches(snapshot: &Snapshot, hosts: &Hosts, plan: &Plan) -> Vec<F
     .collect()
 }
 
-/// Addresses by zone, less those of machines on their way.
+/// Addresses by zone, less those of instances on their way.
 fn left(snapshot: &Snapshot) -> BTreeMap<Arc<str>, i64> {
     let mut left: BTreeMap<Arc<str>, i64> = BTreeMap::new();
     for subnet in snapshot.catalogues.subnets() {
@@ -76,7 +76,7 @@ fn left(snapshot: &Snapshot) -> BTreeMap<Arc<str>, i64> {
     left
 }
 
-/// Addresses of the daemons that will run on the machine of a claim.
+/// Addresses of the daemons that will run on the instance of a claim.
 fn of_daemons(snapshot: &Snapshot, hosts: &Hosts, claim: usize) -> i64 {
     let host = hosts.row(Target::New(claim)).map(|row| hosts.get(row));
     let way = host.and_then(|host| Some((host, host.named().next()?)));

@@ -35,7 +35,7 @@ pub enum Rule {
     OnePodVolume,
     /// A node runs the CSI drivers, and declares the features, that its pods cannot do without.
     NodeNeeds,
-    /// A machine to buy attaches what its pods use, unless the plan says that this guard yields.
+    /// An instance to buy attaches what its pods use, unless the plan says that this guard yields.
     AttachSlots,
     /// New nodes take no more addresses than their zone has left, unless the plan says that this guard yields.
     FreeAddresses,

@@ -2,7 +2,7 @@
 //! where the plan does not say that the guard yields.
 //!
 //! A pool's share is judged against no less than the planner reckons with: every pod on its nodes that stay, and every waiting
-//! one whose own requirements and tolerations do not rule the pool out, whether or not a machine for it is on sale.
+//! one whose own requirements and tolerations do not rule the pool out, whether or not an instance for it is on sale.
 
 use std::collections::BTreeMap;
 
@@ -72,7 +72,7 @@ pub(super) fn breaches(
 }
 
 /// A way to buy a claim's node that is above the size that is always allowed and more than its share, unless every smaller
-/// machine is too small for one of its pods: guards yield to moves too, and those carry no notes.
+/// instance is too small for one of its pods: guards yield to moves too, and those carry no notes.
 fn too_large(
     snapshot: &Snapshot,
     listings: &Listings<'_>,

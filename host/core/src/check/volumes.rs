@@ -234,7 +234,7 @@ pub(super) fn lingering(
     result
 }
 
-/// A machine to buy, with all its pods on, that in some way it names attaches fewer volumes than they use. Only in pools whose
+/// An instance to buy, with all its pods on, that in some way it names attaches fewer volumes than they use. Only in pools whose
 /// guards hold.
 pub(super) fn too_many(snapshot: &Snapshot, claim: &PlannedClaim, host: &Host) -> Option<Breach> {
     if !holds(snapshot, claim) {

@@ -68,7 +68,7 @@ pub struct Settled {
     ///
     /// In their place stand the claims that came, and of each claim bought since the share of the command's pods in all that it was
     /// bought for: pods that come back count once each, by their owner and template, and no more of them than ran on the nodes. A
-    /// claim counts from when it has its machine until it is gone; one that another command replaces counts on, since what
+    /// claim counts from when it has its instance until it is gone; one that another command replaces counts on, since what
     /// that saves is the other's.
     pub realised: PricePerHour,
     /// How long it was watched after its end: [`WATCHED`] in the last word on a command that was made to save. Nothing at its end,

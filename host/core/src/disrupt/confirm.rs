@@ -130,7 +130,7 @@ fn still_worth_it(pass: &DisruptionPass<'_>, command: &Command) -> Result<Comman
     Ok(stages::first_stage(whole, &members, &later))
 }
 
-/// The move of these nodes as it would be found now. A machine more than was planned is another move than the one that was
+/// The move of these nodes as it would be found now. One instance more than was planned makes another move than the one that was
 /// chosen.
 fn repriced_move(
     pass: &DisruptionPass<'_>,
@@ -150,7 +150,7 @@ fn repriced_move(
         if planned != 1 {
             return found;
         }
-        // All pods may have been meant for the new machine, or one machine may have been the packer's choice.
+        // All pods may have been meant for the new instance, or one instance may have been the packer's choice.
         found
             .or_else(|| simulation.ask_into_one(&rows))
             .or_else(|| simulation.ask(&rows, 2))

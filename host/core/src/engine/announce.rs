@@ -67,7 +67,7 @@ impl Engine {
         );
     }
 
-    /// A replacement has its machine, and its node is not ready yet.
+    /// A replacement has its instance, and its node is not ready yet.
     pub(super) fn announce_awaited(
         replacement: &ClaimName,
         now: Timestamp,

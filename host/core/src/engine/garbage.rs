@@ -1,10 +1,10 @@
-//! Garbage collection: machines that no claim stands for are ended, and claims whose machine is no more go.
+//! Garbage collection: instances that no claim stands for are ended, and claims whose instance is no more go.
 //!
-//! Both are found in a list of all machines, asked for at the start, then every two minutes, and sooner where a claim went that may
-//! have left one. Nothing is collected while the view is stale or claims cannot be read. A machine is ended once no claim was seen
+//! Both are found in a list of all instances, asked for at the start, then every two minutes, and sooner where a claim went that may
+//! have left one. Nothing is collected while the view is stale or claims cannot be read. An instance is ended once no claim was seen
 //! for it for a minute, since its claim may be about to be seen; one that a launch gave whose claims still ask for it stays. A claim
 //! goes if it had registered before the list was asked for and its node is not ready: a kubelet that reports knows better than a
-//! list. Where pods may run on a machine without a claim its node is asked to go, which drains it first.
+//! list. Where pods may run on an instance without a claim its node is asked to go, which drains it first.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,15 +18,15 @@ use crate::time::{Span, Timestamp};
 
 /// From one list to the next.
 const INTERVAL: Span = Span::from_secs(120);
-/// How long a machine must be without a claim.
+/// How long an instance must be without a claim.
 const ALONE: Span = Span::from_secs(60);
-/// From the sight of a machine without a claim to the list that confirms it.
+/// From the sight of an instance without a claim to the list that confirms it.
 const CONFIRMED: Span = Span::from_secs(61);
 
-/// Memory of machines, between lists.
+/// Memory of instances, between lists.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Garbage {
-    /// When machines are listed next; `None` while there is nothing to be found.
+    /// When instances are listed next; `None` while there is nothing to be found.
     next: Option<Timestamp>,
     /// When the list under way was asked for.
     begun: Option<Timestamp>,
@@ -46,7 +46,7 @@ impl Garbage {
         self.next = Some(self.next.map_or(at, |next| next.min(at)));
     }
 
-    /// There is a claim, whose machine may vanish, or a node that has none.
+    /// There is a claim, whose instance may vanish, or a node that has none.
     pub(super) fn has_machine(&mut self, now: Timestamp) {
         if self.next.is_none() {
             self.next = Some(now + INTERVAL);
@@ -83,7 +83,7 @@ impl Engine {
         }
     }
 
-    /// A claim is no more: it may have left a machine.
+    /// A claim is no more: it may have left an instance.
     pub(super) fn note_left(&mut self, claim: &NodeClaim, now: Timestamp) {
         let notes = self.notes.get(&claim.name);
         let has_ended = notes.is_some_and(|notes| notes.instance == Instance::Gone);
@@ -102,7 +102,7 @@ impl Engine {
         }
     }
 
-    /// Takes in a list of all machines.
+    /// Takes in a list of all instances.
     pub(super) fn take_list(
         &mut self,
         listed: &[ListedInstance],
@@ -140,7 +140,7 @@ impl Engine {
         }
     }
 
-    /// `true` while a claim or a node of ours is there, or a machine is known to have no claim.
+    /// `true` while a claim or a node of ours is there, or an instance is known to have no claim.
     fn may_have_machines(&self) -> bool {
         let provider = self.market.catalogues().provider();
         let mut nodes = self.cluster.nodes.unordered();
@@ -149,7 +149,7 @@ impl Engine {
             || nodes.any(|node| node.pool().is_some() && provider.manages(&node.labels))
     }
 
-    /// Takes note of which machines no longer are what their class says.
+    /// Takes note of which instances no longer are what their class says.
     fn note_instance_drift(&mut self, listed: &[ListedInstance]) {
         for machine in listed {
             let Some(claim) = self.cluster.claim_of_instance(&machine.instance) else {
@@ -168,7 +168,7 @@ impl Engine {
         }
     }
 
-    /// Listed machines that stay and that no claim has or may yet have.
+    /// Listed instances that stay and that no claim has or may yet have.
     fn unclaimed<'l>(&self, listed: &'l [ListedInstance]) -> Vec<&'l ListedInstance> {
         let unwritten = self.notes.unordered();
         let unwritten =
@@ -186,7 +186,7 @@ impl Engine {
         listed.iter().filter(is_unclaimed).collect()
     }
 
-    /// Claims that had registered before a list was asked for, and whose machine is not in it, go unless their node reports.
+    /// Claims that had registered before a list was asked for, and whose instance is not in it, go unless their node reports.
     fn mark_vanished(&mut self, there: &BTreeSet<&ProviderId>, begun: Timestamp) {
         let is_lost = |claim: &&Arc<NodeClaim>| {
             let registered = claim.conditions.get(ConditionType::Registered);
@@ -207,7 +207,7 @@ impl Engine {
         }
     }
 
-    /// Ends a machine that no claim stands for. Where its node is ours to let go, that is asked to go instead, and the machine ends
+    /// Ends an instance that no claim stands for. Where its node is ours to let go, that is asked to go instead, and the instance ends
     /// once it is drained.
     fn collect(&mut self, id: &ProviderId, now: Timestamp, actions: &mut Vec<Action>) {
         let mut step = Step::default();

@@ -32,7 +32,7 @@ pub enum Input {
     Unsolved(u64),
     /// The decision about nodes, by the id of its request, cannot be made.
     Unconsidered(u64),
-    /// The catalogues have changed. Reservations have what is left beside every machine that was there when they were listed, and
+    /// The catalogues have changed. Reservations have what is left beside every instance that was there when they were listed, and
     /// nothing for those that had ended.
     Catalogues(Arc<Catalogues>),
     /// The classes that the provider has, all of them; said again when one of them changes. Before that nothing is known of any.
@@ -45,7 +45,7 @@ pub enum Input {
     Replan,
     /// What is seen may be older than the cluster: the kinds of which that is so, by name. Said again when they change.
     Stale(Vec<Arc<str>>),
-    /// So many NodeClaims cannot be read: no node is without a claim for that, and no machine is ended for want of one.
+    /// So many NodeClaims cannot be read: no node is without a claim for that, and no instance is ended for want of one.
     UnreadableClaims(usize),
     /// What is seen is what is there; so it is taken to be until something else is said.
     Fresh,

@@ -1,4 +1,4 @@
-//! Effects of a launch's answer, claim by claim: a machine, none and why, or nobody knows.
+//! Effects of a launch's answer, claim by claim: an instance, none and why, or nobody knows.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -120,7 +120,7 @@ impl Engine {
         notes.launch.pending = None;
     }
 
-    /// A claim gets no machine: it goes, or waits for the next launch.
+    /// A claim gets no instance: it goes, or waits for the next launch.
     fn refuse_launch(
         &mut self,
         claim: &NodeClaim,

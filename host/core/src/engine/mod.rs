@@ -308,7 +308,7 @@ impl Engine {
         }
     }
 
-    /// Claims whose machines the cloud has given and that do not say so yet, with the reservations that they draw on.
+    /// Claims whose instances the cloud has given and that do not say so yet, with the reservations that they draw on.
     fn launched_unseen(&self) -> Vec<(ClaimName, ReservationId)> {
         let notes = self.notes.unordered();
         let provider = self.market.catalogues().provider();

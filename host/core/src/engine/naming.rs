@@ -1,5 +1,5 @@
 //! Names of claims, made of what was decided: the same decision made twice, by another process or after a restart, asks for the
-//! same claim, and the second creation finds the first instead of buying another machine.
+//! same claim, and the second creation finds the first and buys no other instance.
 //!
 //! A name is that of the pool and a hash of the pool's uid, of what the claim is for, and of the attempt:
 //!

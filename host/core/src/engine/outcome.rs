@@ -253,7 +253,7 @@ impl Engine {
         known.then(|| self.notes.of(&name))
     }
 
-    /// A machine that was launched before the list, or whose claim is older than that where nobody says when it was: the list's
+    /// An instance that was launched before the list, or whose claim is older than that where nobody says when it was: the list's
     /// counts carry it.
     pub(super) fn note_found(&mut self, name: &ClaimName, machine: &LaunchedInstance) {
         let claim = self.cluster.claims.get(name);

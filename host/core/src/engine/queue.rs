@@ -37,7 +37,7 @@ pub(super) struct CommandQueue {
     leaving: BTreeSet<ClaimName>,
     /// Commands to be looked at, and the claims of each to which something happened.
     touched: BTreeMap<u64, BTreeSet<ClaimName>>,
-    /// Claims that had no machine when they were found to replace nodes of a command that lacks other replacements.
+    /// Claims that had no instance when they were found to replace nodes of a command that lacks other replacements.
     pub(super) abandoned: BTreeSet<ClaimName>,
     /// Claims that are no more, though others bear their names by now.
     gone: BTreeSet<ClaimName>,
@@ -54,7 +54,7 @@ pub(super) struct UnderWay {
     pub(super) untainted: BTreeSet<ClaimName>,
     /// Replacements that are not ready yet.
     pub(super) awaited: BTreeSet<ClaimName>,
-    /// Replacements that were seen to have their machine.
+    /// Replacements that were seen to have their instance.
     pub(super) launched: BTreeSet<ClaimName>,
     pub(super) account: AccountKey,
     /// Where room is kept for the pods.

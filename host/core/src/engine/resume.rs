@@ -189,7 +189,7 @@ impl Engine {
         }
     }
 
-    /// Gives up the replacements of a command of which not all were asked for, those that have no machine.
+    /// Gives up the replacements of a command of which not all were asked for, those that have no instance.
     fn abandon(&mut self, bought: &ReplacementSet) {
         let replacements = bought.replacements.iter();
         let waiting = replacements.filter(|claim| claim.phase() == ClaimPhase::Created);

@@ -1,4 +1,4 @@
-//! Columns that more than one hook has: how a machine is bought, and optional signals by name.
+//! Columns that more than one hook has: how an instance is bought, and optional signals by name.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;

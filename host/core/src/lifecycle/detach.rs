@@ -1,8 +1,8 @@
-//! Volumes of a node that is drained: its machine ends once they are detached, so that whoever attaches them elsewhere does not wait for
-//! a machine that answers no more.
+//! Volumes of a node that is drained: its instance ends once they are detached, so that whoever attaches them elsewhere does not wait for
+//! an instance that answers no more.
 //!
 //! Not waited for: volumes of pods that a drain leaves where they are, and whatever is still attached when the time for the drain is
-//! over. Nor is anything once the machine is being ended.
+//! over. Nor is anything once the instance is being ended.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Getting an instance for a claim, at most one.
 //!
 //! Claims that ask for the same are launched together, under a token that is written on each before the call: asking again with it,
-//! after a crash or a lost answer, gives the same machines. What the cloud gave is written on the claim; until that is seen, the
+//! after a crash or a lost answer, gives the same instances. What the cloud gave is written on the claim; until that is seen, the
 //! answer is kept by the engine or asked for again.
 //! The order in which offerings are tried was decided by the plan and is written on the claim.
 //!

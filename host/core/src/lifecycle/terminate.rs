@@ -113,7 +113,7 @@ fn is_settled(view: &ClaimView<'_>, begun: Timestamp, now: Timestamp) -> bool {
     now >= begun + SETTLE || view.claim.is_instance_terminating()
 }
 
-/// `true` if no volume of a drained node is waited for any more: none is left, the time for the drain is over, or the machine is
+/// `true` if no volume of a drained node is waited for any more: none is left, the time for the drain is over, or the instance is
 /// being ended already.
 fn is_detached(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) -> bool {
     if view.claim.is_instance_terminating() {
@@ -131,7 +131,7 @@ fn is_detached(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) -> bool {
 }
 
 /// Conditions of a claim that was asked to go: how far the drain of its node is, and once that is over, its volumes. None while it has
-/// not begun, and once the machine is being ended.
+/// not begun, and once the instance is being ended.
 pub(super) fn told(view: &ClaimView<'_>, now: Timestamp) -> Vec<DesiredCondition> {
     let conditions = &view.claim.conditions;
     let node = view.node.map(|(node, _)| node);

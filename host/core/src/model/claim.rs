@@ -1,4 +1,4 @@
-//! NodeClaims: machines asked for, and how far each has come.
+//! NodeClaims: instances asked for, and how far each has come.
 
 use std::sync::Arc;
 

@@ -16,7 +16,7 @@ use crate::resources::Resources;
 /// Annotation of a pool: when claims of it that are no more were asked for within a minute, in seconds, for the ceiling on nodes per
 /// minute.
 pub const ASKED_ANNOTATION: &str = "plimsoll.dev/asked";
-/// Annotation of a pool: its launches whose machines were too small for every pod they were made for, so that none is made for ever.
+/// Annotation of a pool: its launches whose instances were too small for every pod they were made for, so that none is made for ever.
 pub const UNDERSIZED_ANNOTATION: &str = "plimsoll.dev/undersized";
 /// Annotations of a pool that are ours to write, and that another process reads at its start; Karpenter reads those of its hash, too.
 pub const MEMORY: [&str; 4] = [

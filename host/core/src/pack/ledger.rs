@@ -1,4 +1,4 @@
-//! The money and machines still to be had: spend limits and supplies.
+//! The money and instances still to be had: spend limits and supplies.
 
 use super::problem::Problem;
 

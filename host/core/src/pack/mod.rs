@@ -1,4 +1,4 @@
-//! Packing by price: which machines to buy for demands, knowing nothing of Kubernetes.
+//! Packing by price: which instances to buy for demands, knowing nothing of Kubernetes.
 //!
 //! The step before, `schedule`, has turned every rule about pods into a [`Problem`]: kinds of node with a price,
 //! classes of pods with the kinds they may use, demands, and rules that hold on each node. The step after turns a

@@ -1,4 +1,4 @@
-//! A plan for a snapshot: where each pod goes, which machines to ask for, and why the rest wait.
+//! A plan for a snapshot: where each pod goes, which instances to ask for, and why the rest wait.
 //!
 //! A plan is complete: nothing is left to choose while carrying it out. Placements are ordered, since spread constraints
 //! depend on the order in which pods are bound; replayed in that order, every one of them is feasible.
@@ -83,7 +83,7 @@ pub enum Target {
     New(usize),
 }
 
-/// A machine to ask for.
+/// An instance to ask for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedClaim {
     /// The pool it is for.

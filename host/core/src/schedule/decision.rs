@@ -25,7 +25,7 @@ use crate::units::PricePerHour;
 /// Plans made once more with domains that the one before has brought about; to the last of them everything that is sold counts.
 const MOST_ATTEMPTS: u32 = 3;
 
-/// Puts every pod on a machine, at the ranking policy's prices or, without them, at list prices.
+/// Puts every pod on an instance, at the ranking policy's prices or, without them, at list prices.
 pub fn pack<'p, 's>(
     prepared: &'p Prepared<'s>,
     answer: Option<&Prices>,

@@ -1,7 +1,7 @@
 //! The decision about waiting pods: from a snapshot to the cheapest feasible fleet.
 //!
-//! [`prepare`] reads the snapshot and asks the ranking policy what machines cost; [`pack`] takes the answer, puts every pod on
-//! a machine and asks in which order the ways to buy each should be tried; [`launch`] takes that answer and makes the plan.
+//! [`prepare`] reads the snapshot and asks the ranking policy what instances cost; [`pack`] takes the answer, puts every pod on
+//! an instance and asks in which order the ways to buy each should be tried; [`launch`] takes that answer and makes the plan.
 //! Between the steps nothing is remembered anywhere else, so that questions, answers and decisions can be recorded, replayed
 //! and compared. Who asks no policy calls [`finish`].
 //!
@@ -12,7 +12,7 @@
 //!                              place pods in order ─► buy by price ─► question ─► policy
 //!                                                         │                         │ order
 //!                                                         ▼                         ▼
-//!                                                     finished machines ──► close claims ─► plan
+//!                                                     finished instances ──► close claims ─► plan
 //! ```
 //!
 //! Two plans are made: by price, and by first fit in Karpenter's order. The better one by (unplaced, room not kept,

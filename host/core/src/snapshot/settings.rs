@@ -61,7 +61,7 @@ pub struct Guards {
     /// `true` if burstable and previous-generation types, and bare metal without accelerators, may be bought without a requirement that
     /// names them.
     pub exotic_types: bool,
-    /// `true` if spot machines may be bought for a pool that says nothing of capacity types.
+    /// `true` if spot instances may be bought for a pool that says nothing of capacity types.
     pub unrequested_spot: bool,
     /// `true` if a new node gets no more volumes than its type attaches.
     #[serde(default = "counted")]
@@ -88,9 +88,9 @@ pub enum Guard {
     ReplicasPerNode,
     /// Size of one new node as a share of the requests of its pool's pods.
     NodeShare,
-    /// No burstable and previous-generation machines, and no bare metal without accelerators.
+    /// No burstable and previous-generation instances, and no bare metal without accelerators.
     ExoticTypes,
-    /// No spot machines for pools that say nothing of capacity types.
+    /// No spot instances for pools that say nothing of capacity types.
     UnrequestedSpot,
     /// Spot nodes in one type and zone.
     SpotShare,
@@ -228,7 +228,7 @@ pub struct RunawayGuards {
     pub nodes_per_minute: u32,
     /// Most that all nodes cost together at list prices ($20,000 per hour).
     pub dollars_per_hour: PricePerHour,
-    /// How often a launch is repeated that was undersized, because its machine was too small for every pod it was made for (2).
+    /// How often a launch is repeated that was undersized, because its instance was too small for every pod it was made for (2).
     pub equal_relaunches: u32,
 }
 

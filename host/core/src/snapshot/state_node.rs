@@ -115,7 +115,7 @@ impl StateNode {
         }
     }
 
-    /// Labels as far as they are certain: those it has and, until a machine is launched, the values that its claim requires
+    /// Labels as far as they are certain: those it has and, until an instance is launched, the values that its claim requires
     /// alone for their key.
     pub fn certain_labels(&self) -> Cow<'_, Labels> {
         let own = self.labels();

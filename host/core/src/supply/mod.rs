@@ -3,9 +3,9 @@
 //! One value counts what nodes there are and claims in flight have taken, and is charged with what is bought next. Plans and
 //! moves begin from it, what is asked for is held against it once more, static pools fill up from it.
 //!
-//! - A reservation's count carries every machine that claims of the snapshot were launched as
+//! - A reservation's count carries every instance that claims of the snapshot were launched as
 //!   ([`Reservation::remaining`](crate::catalogue::Reservation::remaining)). Claims in flight that will draw on it are taken
-//!   off here: those that require it, and those that were planned as it. A machine is counted once, whichever of both it is.
+//!   off here: those that require it, and those that were planned as it. An instance is counted once, whichever of both it is.
 //! - Limits are charged with the capacity of all nodes of a pool that stay, claims in flight with what is counted on of them.
 //! - A node takes its addresses from when its claim can only be in one zone until it has registered; from then on the cloud's
 //!   own count has them.

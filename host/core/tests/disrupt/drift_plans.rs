@@ -170,7 +170,7 @@ proptest! {
     }
 }
 
-/// A small machine at $0.10, and one of ours with a pod on it.
+/// A small instance at $0.10, and one of ours with a pod on it.
 fn one_node(pool: PoolFixture) -> ClusterFixture {
     let small = instance_type("small").cpu(2000).memory_mib(8192).pods(110);
     cluster()

@@ -13,7 +13,7 @@ use crate::pass::{general, ours, pass, sold};
 /// Seconds at which the clusters are looked at.
 const NOW: i64 = 1_000_000;
 
-/// A pod of a Job on the large machine, and for how many minutes it has run.
+/// A pod of a Job on the large instance, and for how many minutes it has run.
 fn task(name: &str, cpu: i64, minutes: i64) -> PodFixture {
     let task = pod(name).cpu(cpu).memory_mib(256).on("n1");
     let task = task.owned_by(OwnerKind::Job, name);
@@ -27,7 +27,7 @@ fn with(world: ClusterFixture, change: impl FnOnce(&mut ChurnGuards)) -> Snapsho
     snapshot
 }
 
-/// Tasks on a large machine at $0.40 an hour, beside one of others with so many milli-cores free; nodes that go.
+/// Tasks on a large instance at $0.40 an hour, beside one of others with so many milli-cores free; nodes that go.
 fn moved(tasks: &[(i64, i64)], free: i64, change: impl FnOnce(&mut ChurnGuards)) -> usize {
     let mut world = sold(general(|_| {}))
         .now(NOW)
@@ -48,11 +48,11 @@ fn moved(tasks: &[(i64, i64)], free: i64, change: impl FnOnce(&mut ChurnGuards))
 
 #[test]
 fn a_move_must_save_more_than_twice_what_the_work_of_jobs_costs() {
-    // A small machine saves $0.30 an hour. The task has a sixteenth of the large one, $0.025; its age does not matter.
+    // A small instance saves $0.30 an hour. The task has a sixteenth of the large one, $0.025; its age does not matter.
     for minutes in [0, 1, 6_000] {
         assert_eq!(moved(&[(500, minutes)], 0, |_| {}), 1, "{minutes}");
     }
-    // Going without a new machine saves $0.40. Half of the machine is worth as much, twice; a little less is worth less.
+    // Going without a new instance saves $0.40. Half of the instance is worth as much, twice; a little less is worth less.
     assert_eq!(moved(&[(4000, 60)], 4000, |_| {}), 0);
     assert_eq!(moved(&[(3900, 60)], 4000, |_| {}), 1);
     let once = |guards: &mut ChurnGuards| guards.lost_work_percent = 100;

@@ -16,7 +16,7 @@ use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::*;
 
-/// Small machines at $0.10 and large ones at $0.40, both on demand.
+/// Small instances at $0.10 and large ones at $0.40, both on demand.
 pub(crate) fn sold(pool: PoolFixture) -> ClusterFixture {
     let small = instance_type("small").cpu(2000).memory_mib(8192).pods(110);
     let large = instance_type("large")
@@ -81,7 +81,7 @@ fn grown_up(world: ClusterFixture) -> ClusterFixture {
     world.settings(|settings| settings.churn.node_age = Span::from_secs(300))
 }
 
-/// A large machine that one small pod runs on: a small one would do.
+/// A large instance that one small pod runs on: a small one would do.
 fn oversized(change: impl FnOnce(&mut NodePool)) -> ClusterFixture {
     let world = sold(general(change)).node(ours("n1", "large", 8000));
     world.pod(web("web", "n1"))

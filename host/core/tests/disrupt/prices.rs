@@ -54,7 +54,7 @@ fn decided(snapshot: &Snapshot, price: impl Fn(&Candidate<'_>) -> f64) -> Decisi
     priced(snapshot, price).propose().decide(None)
 }
 
-/// Small machines at $0.10 and large ones at $0.40, each in two zones on demand.
+/// Small instances at $0.10 and large ones at $0.40, each in two zones on demand.
 fn market() -> ClusterFixture {
     let sold = |name: &str, cores: i64, price: f64| {
         let listed = machine(name, cores, price);
@@ -78,13 +78,13 @@ fn web(name: &str, cpu: i64, node: &str) -> PodFixture {
     pod.owned_by(OwnerKind::ReplicaSet, name).on(node)
 }
 
-/// A large machine that one small pod runs on: a small one would do.
+/// A large instance that one small pod runs on: a small one would do.
 fn oversized() -> Snapshot {
     let world = market().node(ours("n1", "large", 8000));
     world.pod(web("web", 500, "n1")).snapshot()
 }
 
-/// A machine that is used as well as it can be.
+/// An instance that is used as well as it can be.
 fn full() -> Snapshot {
     let world = market().node(ours("n1", "large", 8000));
     world.pod(web("web", 7500, "n1")).snapshot()
@@ -235,7 +235,7 @@ fn nothing_is_bought_beyond_three_times_what_its_pods_are_worth() {
         "small" => 50.0,
         _ => 20.0,
     };
-    // Nineteen hundred milli-cores are worth $0.095 at list prices; a large machine costs more than three times that.
+    // Nineteen hundred milli-cores are worth $0.095 at list prices; a large instance costs more than three times that.
     assert_eq!(decided(&full, cheap_large).commands, []);
 }
 

@@ -9,7 +9,7 @@ use plimsoll_core::snapshot::Snapshot;
 use plimsoll_core::time::Span;
 use plimsoll_oracles::fixture::*;
 
-/// A large machine with one small pod and a daemon, and a small one with two replicas of one owner.
+/// A large instance with one small pod and a daemon, and a small one with two replicas of one owner.
 fn fleet() -> ClusterFixture {
     let small = instance_type("small").cpu(2000).memory_mib(8192).pods(110);
     let large = instance_type("large")

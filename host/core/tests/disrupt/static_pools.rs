@@ -15,7 +15,7 @@ use plimsoll_core::static_pool::{Member, Standing, leaving, planned, report};
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::*;
 
-/// Small machines in two zones.
+/// Small instances in two zones.
 fn sold() -> ClusterFixture {
     let small = instance_type("small").cpu(2000).memory_mib(8192).pods(110);
     let small = small.no_overhead().price(0.1);

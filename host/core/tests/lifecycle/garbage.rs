@@ -1,4 +1,4 @@
-//! Instances without claims, claims without machines, and names of machines.
+//! Instances without claims, claims without instances, and names of instances.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ fn registered() -> NodeFixture {
     node("n1").managed("general").phase(ClaimPhase::Initialized)
 }
 
-/// A claim with its node, and the id of its machine.
+/// A claim with its node, and the id of its instance.
 fn standing(fixture: NodeFixture) -> (Objects, String) {
     let (objects, ..) = cluster().node(fixture).parts();
     let id = objects.claims[0].provider_id.clone().expect("it has one");
@@ -89,7 +89,7 @@ fn a_node_that_pods_may_be_on_is_drained_before_its_machine_ends() {
     assert_eq!(purposes(&orders), [Purpose::DeleteNode]);
 }
 
-/// Orders for a claim whose machine is not listed, with its node in this state.
+/// Orders for a claim whose instance is not listed, with its node in this state.
 fn vanished(ready: Readiness) -> Vec<Purpose> {
     let (objects, _) = standing(
         registered().with(|node| node.conditions = NodeConditions::of(ready, node.created)),

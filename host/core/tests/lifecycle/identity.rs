@@ -32,7 +32,7 @@ pub(super) struct World {
     pub(super) engine: Engine,
     pub(super) version: u64,
     pub(super) now: Timestamp,
-    /// Lists of machines that were asked for, which have nothing to do with most tests.
+    /// Lists of instances that were asked for, which have nothing to do with most tests.
     pub(super) lists: Vec<Order>,
     /// Statuses and hashes that were to be written, likewise.
     pub(super) written: Vec<Order>,
@@ -127,7 +127,7 @@ fn going(uid: &str) -> Arc<NodeClaim> {
     claim
 }
 
-/// The same without a machine that it knows of, and with a launch of its own.
+/// The same without an instance that it knows of, and with a launch of its own.
 fn launching(mut claim: Arc<NodeClaim>) -> Arc<NodeClaim> {
     let own = Arc::make_mut(&mut claim);
     own.provider_id = None;
@@ -351,7 +351,7 @@ fn a_node_goes_with_its_claim_and_by_itself_once_that_is_gone() {
         ..Objects::default()
     };
     let (mut world, orders) = World::finding(&objects);
-    // The claim's machine ends first: its node has not joined.
+    // The claim's instance ends first: its node has not joined.
     assert_eq!(purposes(&orders), [Purpose::Terminate]);
     let orders = world.miss(Object::Claim(claim));
     assert_eq!(purposes(&orders), [Purpose::Taint]);
@@ -378,7 +378,7 @@ fn a_node_that_was_made_again_is_another() {
     assert_eq!(
         purposes(&own),
         [Purpose::Terminate],
-        "its machine was not asked about"
+        "its instance was not asked about"
     );
     assert_eq!(own[0].uid, Some(Uid::from("other")));
 }

@@ -1,4 +1,4 @@
-//! The same decision made twice asks for the same claim, and what is there already is taken instead of another machine.
+//! The same decision made twice asks for the same claim, and what is there already is taken in place of another instance.
 
 use std::sync::Arc;
 

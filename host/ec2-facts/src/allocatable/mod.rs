@@ -55,7 +55,7 @@ impl NodeRoom {
     }
 }
 
-/// The core's amounts are signed; what does not fit is more than any machine has.
+/// The core's amounts are signed; what does not fit is more than any instance has.
 fn signed(amount: u64) -> i64 {
     i64::try_from(amount).unwrap_or(i64::MAX)
 }

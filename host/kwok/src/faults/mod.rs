@@ -1,6 +1,6 @@
-//! The fault plan: what goes wrong with machines, for tests and demonstrations. Without one nothing does.
+//! The fault plan: what goes wrong with instances, for tests and demonstrations. Without one nothing does.
 //!
-//! Offerings run out, so that launches give fewer machines than were asked for; answers come late or never; machines end by
+//! Offerings run out, so that launches give fewer instances than were asked for; answers come late or never; instances end by
 //! themselves. Draws depend on the plan's seed and on the launch alone, so that the same launches meet the same fate. What was sold is
 //! remembered as long as the process lives; the next one sells the whole stock anew.
 
@@ -94,13 +94,13 @@ impl FaultPlan {
         self.happens(("answer", sold.answers), self.lost_answers_percent)
     }
 
-    /// How long after its launch a machine ends by itself; `None` for one that does not.
+    /// How long after its launch an instance ends by itself; `None` for one that does not.
     pub(crate) fn lifetime(&self, instance: &ProviderId) -> Option<Span> {
         let ends = self.happens(("end", instance), self.ending_percent);
         self.lifetime.filter(|_| ends)
     }
 
-    /// How long before its end a machine is announced to end.
+    /// How long before its end an instance is announced to end.
     pub(crate) fn notice(&self) -> Span {
         self.notice
     }
@@ -113,7 +113,7 @@ impl FaultPlan {
         self.sold.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sells a machine for each claim of a launch, by the first option that there is one of; a launch that was made before gives what
+    /// Sells an instance for each claim of a launch, by the first option that there is one of; a launch that was made before gives what
     /// it gave then.
     pub(crate) fn launch(&self, request: &LaunchRequest, catalogue: &Catalogue) -> LaunchAnswer {
         let mut sold = self.sold();
@@ -144,7 +144,7 @@ impl FaultPlan {
         }
     }
 
-    /// The first option that there is a machine of; those passed over are found exhausted.
+    /// The first option that there is an instance of; those passed over are found exhausted.
     fn first<'c>(
         &self,
         request: &LaunchRequest,
@@ -171,7 +171,7 @@ impl FaultPlan {
         })
     }
 
-    /// A machine has ended: its offering has one more.
+    /// An instance has ended: its offering has one more.
     pub(crate) fn ended(&self, instance: &ProviderId) {
         self.sold().machines.remove(instance);
     }

@@ -49,7 +49,7 @@ struct WrittenRange {
     most: String,
 }
 
-/// How many machines there are of some offerings, in all.
+/// How many instances there are of some offerings, in all.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Stock {
@@ -89,13 +89,13 @@ impl FaultPlan {
     /// Reads a plan from JSON. Any of these may be absent:
     ///
     /// - `seed`: a number on which all draws depend; 0 by default;
-    /// - `stock`: a list of `instanceType`, `zone`, `capacityType` (each may be absent and then means any) and `available`, the machines
+    /// - `stock`: a list of `instanceType`, `zone`, `capacityType` (each may be absent and then means any) and `available`, the instances
     ///   that there are in all;
     /// - `launchErrors`: a list of `class` (a name), `message` and `calls`: so many first calls for the class fail, all by default;
     /// - `launchBatch`: the most claims of one call, at least 1;
     /// - `answerDelay`: a duration that every answer takes; `lostAnswersPercent`: answers that never come, 0 to 100;
     /// - `bootDelay`: `least` and `most`, durations between which a node's own delay is drawn, on top of its class's;
-    /// - `lifetime`, `endingPercent` and `notice`: so many machines end by themselves after so long, announced so long before.
+    /// - `lifetime`, `endingPercent` and `notice`: so many instances end by themselves after so long, announced so long before.
     pub fn read(text: &str) -> Result<Self, FaultPlanError> {
         let written: Written = serde_json::from_str(text)?;
         let some_span = |field, text: Option<String>| {

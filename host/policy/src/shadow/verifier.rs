@@ -23,7 +23,7 @@ use crate::outcome::{Called, Fault};
 
 /// Something that was decided, as far as a shadow of its hook has to know it.
 pub(super) enum Task {
-    /// Plan of machines to buy.
+    /// Plan of instances to buy.
     Plan {
         snapshot: Box<Snapshot>,
         active: Box<Plan>,

@@ -1,11 +1,11 @@
-//! Classes of machines on EC2, as pools name them.
+//! Classes of instances on EC2, as pools name them.
 
 use std::sync::Arc;
 
 use plimsoll_core::model::ClassRef;
 use plimsoll_ec2_facts::provider::{CLASS, DOMAIN};
 
-/// A class of machines on EC2, by name.
+/// A class of instances on EC2, by name.
 pub(super) fn class_on_ec2(name: &str) -> ClassRef {
     ClassRef {
         group: Arc::from(DOMAIN),

@@ -10,7 +10,7 @@ use plimsoll_core::time::Span;
 
 use super::class::class_on_ec2;
 
-/// Any linux machine on amd64 of a class at list price, without limits. Spot and other architectures are for those who ask.
+/// Any Linux instance on amd64 of a class at list price, without limits. Spot and other architectures are for those who ask.
 pub(super) fn default_pool(class: &str) -> NodePool {
     let one = |key: &str, value: &str| Requirement::one_of(LabelKey::from(key), [value]);
     NodePool {

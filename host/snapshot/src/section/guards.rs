@@ -52,7 +52,7 @@ pub struct GuardsEntry {
     /// `true` if burstable and previous-generation types, and bare metal without accelerators, may be bought unasked (default false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exotic_types: Option<bool>,
-    /// `true` if spot machines may be bought for a pool that says nothing of capacity types (default false).
+    /// `true` if spot instances may be bought for a pool that says nothing of capacity types (default false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unrequested_spot: Option<bool>,
     /// `true` if new nodes get no more volumes than their type attaches (default true).
@@ -113,7 +113,7 @@ pub struct RunawayEntry {
     /// Most dollars per hour that all nodes cost together at list prices (20000).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dollars_per_hour: Option<f64>,
-    /// How often a launch is repeated whose machine was too small for every pod it was made for (2).
+    /// How often a launch is repeated whose instance was too small for every pod it was made for (2).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub equal_relaunches: Option<u32>,
 }

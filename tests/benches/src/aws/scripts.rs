@@ -48,7 +48,7 @@ pub fn scripts() -> Vec<Script> {
     ]
 }
 
-/// Requirements of a pool that buys current Linux machines, paid for in one of these ways.
+/// Requirements of a pool that buys current Linux instances, paid for in one of these ways.
 fn pool(capacity_types: &[&str], architectures: &[&str]) -> Vec<Value> {
     vec![
         is("karpenter.sh/capacity-type", capacity_types),

@@ -124,7 +124,7 @@ fn is_tainted(node: &Value) -> bool {
     !node["spec"]["taints"].is_null()
 }
 
-/// Cores of machines, which have whole ones.
+/// Cores of instances, which have whole ones.
 fn cores(amounts: &Value) -> u64 {
     let text = amounts["cpu"].as_str().unwrap_or_default();
     text.parse().unwrap_or(0)

@@ -160,7 +160,7 @@ fn n_log_n(count: usize) -> f64 {
     count as f64 * (count as f64).ln()
 }
 
-/// Types, and one pool that buys machines of up to 16 cores.
+/// Types, and one pool that buys instances of up to 16 cores.
 fn market() -> anyhow::Result<Snapshot> {
     let small = below("karpenter.k8s.aws/instance-cpu", 17);
     let mut market = cluster().pool(pool("general").needs(small)).snapshot();

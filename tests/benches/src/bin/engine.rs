@@ -231,7 +231,7 @@ fn equally_disrupted(fleet: &Snapshot) -> Snapshot {
     fleet
 }
 
-/// The fleet at the start: one pool that buys machines of up to 16 cores, and a disruption budget for every fourth workload.
+/// The fleet at the start: one pool that buys instances of up to 16 cores, and a disruption budget for every fourth workload.
 fn fleet(nodes: usize) -> anyhow::Result<Snapshot> {
     let small = below("karpenter.k8s.aws/instance-cpu", 17);
     let mut market = cluster().pool(pool("general").needs(small)).snapshot();

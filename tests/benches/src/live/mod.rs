@@ -37,7 +37,7 @@ pub async fn lab() -> Result<Lab> {
     Ok(Lab::start(options).await?)
 }
 
-/// A class whose machines come up at once, and the pool that buys them: Linux, amd64, on demand, with as many cores an operator and a value say. It may be disrupted as a whole, 30 s after its nodes are consolidatable.
+/// A class whose instances come up at once, and the pool that buys them: Linux, amd64, on demand, with as many cores an operator and a value say. It may be disrupted as a whole, 30 s after its nodes are consolidatable.
 pub async fn make_pool(client: &Client, (operator, value): (&str, &str)) -> Result<()> {
     let class = json!({
         "apiVersion": "karpenter.kwok.sh/v1alpha1", "kind": "KWOKNodeClass",

@@ -6,7 +6,7 @@ use plimsoll_ec2_facts::{InstanceType, SpotModel, instance_type, instance_types,
 
 use super::World;
 
-/// Machines of a type in a zone that are paid for in one way.
+/// Instances of a type in a zone that are paid for in one way.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CapacityPool {
     /// The type.

@@ -1,4 +1,4 @@
-//! Large machines with little on them, where small ones would do.
+//! Large instances with little on them, where small ones would do.
 
 use plimsoll_core::model::OwnerKind;
 use plimsoll_oracles::fixture::{

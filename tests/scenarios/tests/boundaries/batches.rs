@@ -1,6 +1,6 @@
-//! Launches in batches of 1, 5 and 50: six claims that ask for the same, where the first zone has machines for four of them.
+//! Launches in batches of 1, 5 and 50: six claims that ask for the same, where the first zone has instances for four of them.
 //!
-//! Whatever happens between the token on the first claim and the last machine, each claim has one machine in the end, and no machine
+//! Whatever happens between the token on the first claim and the last instance, each claim has one instance in the end, and no instance
 //! is without a claim.
 
 use plimsoll_core::action::Purpose;

@@ -50,7 +50,7 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// The most machines that may be launched beyond those of a calm run; `None` where decisions are made on what is not so any
+    /// The most instances that may be launched beyond those of a calm run; `None` where decisions are made on what is not so any
     /// more, or objects were taken away that must be made again.
     pub(super) fn excess(self) -> Option<u32> {
         match self {

@@ -2,8 +2,8 @@
 //!
 //! At each of them a copy of the run is disturbed: its process ends before or after the order, answers are lost, another
 //! process starts from an older list, the watch skips what happened, a second process acts meanwhile. Then nothing more goes
-//! wrong, and the copy must come to rest where the calm run does: no machine without a claim, no pod that does not run, no
-//! finalizer that holds an object for ever, no machine bought twice, the same price, and nothing that changes any more.
+//! wrong, and the copy must come to rest where the calm run does: no instance without a claim, no pod that does not run, no
+//! finalizer that holds an object for ever, no instance bought twice, the same price, and nothing that changes any more.
 //!
 //! What is played at every boundary is said beside each test. What is played at a part of them is drawn by a fixed seed;
 //! `PLIMSOLL_BOUNDARIES=all` plays the whole product, `PLIMSOLL_BOUNDARY=NUMBER` one boundary. How many there are is written to
@@ -126,7 +126,7 @@ fn play_on(
     });
     let (runs, beyond) = (found.runs, found.launches_beyond);
     let line = format!(
-        "{name}: {count} boundaries, {runs} runs, {beyond} machines launched beyond a calm run's\n"
+        "{name}: {count} boundaries, {runs} runs, {beyond} instances launched beyond a calm run's\n"
     );
     let _ = std::io::stderr().write_all(line.as_bytes());
     assert!(count >= course.boundaries, "{count} boundaries");
@@ -137,7 +137,7 @@ fn play_on(
     );
 }
 
-/// Anything that must not be; machines bought beyond a calm run's where the fault excuses none.
+/// Anything that must not be; instances bought beyond a calm run's where the fault excuses none.
 fn differs(fault: Fault, verdict: &Verdict, calm: &Verdict) -> bool {
     let excess = fault.excess();
     let beyond = excess.is_some_and(|excess| verdict.launches > calm.launches + excess);
@@ -208,7 +208,7 @@ fn objects_that_come_back_under_their_names_are_others() {
     play("made anew", &faults, DRAWN, differs);
 }
 
-/// A machine whose claim was taken away is found by the list of all machines, and ended.
+/// An instance whose claim was taken away is found by the list of all instances, and ended.
 #[test]
 fn a_claim_taken_away_by_hand_leaves_nothing_behind() {
     let faults = [

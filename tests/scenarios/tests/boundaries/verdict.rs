@@ -18,7 +18,7 @@ pub(super) struct Verdict {
     pub(super) lost: usize,
     /// Claims and nodes that were asked to go and are there, and nodes with our finalizer that no claim stands for.
     pub(super) stuck: usize,
-    /// Claims and nodes whose machine is no more.
+    /// Claims and nodes whose instance is no more.
     pub(super) hollow: usize,
     /// Changes of objects after the run should have come to rest.
     pub(super) unrest: u64,
@@ -28,7 +28,7 @@ pub(super) struct Verdict {
     pub(super) launches: u32,
     /// Evictions in all.
     pub(super) evictions: u32,
-    /// Price of the machines that are there.
+    /// Price of the instances that are there.
     pub(super) price: PricePerHour,
 }
 

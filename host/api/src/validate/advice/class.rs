@@ -1,4 +1,4 @@
-//! Classes whose machines would not come up, or not as meant.
+//! Classes whose instances would not come up, or not as meant.
 
 use serde_json::Value;
 

@@ -54,7 +54,7 @@ fn interfaces(scene: &Scene) -> Vec<Vec<String>> {
     listed
 }
 
-/// EFA interfaces that the machine of a claim has to give.
+/// EFA interfaces that the instance of a claim has to give.
 fn given(claim: &ClaimLaunch) -> (i64, i64) {
     let ClaimLaunch::Instance(machine) = claim else {
         unreachable!("{claim:?}")

@@ -26,7 +26,7 @@ use picture::Picture;
 
 /// How long each step may take; two hundred nodes take Karpenter a minute.
 const PATIENCE: Duration = Duration::from_mins(10);
-/// Writes by which machines or pods come or go.
+/// Writes by which instances or pods come or go.
 const DISTURBS: [(Verb, &str); 6] = [
     (Verb::Create, "nodeclaims"),
     (Verb::Delete, "nodeclaims"),
@@ -186,7 +186,7 @@ impl Shift {
         rest.await.expect("at rest");
     }
 
-    /// Its writes by which machines or pods come or go.
+    /// Its writes by which instances or pods come or go.
     fn disturbances(&self) -> Vec<Call> {
         let calls = self.proxy.calls().into_iter();
         let disturbs = |call: &Call| DISTURBS.contains(&(call.verb, call.resource.as_str()));
@@ -243,7 +243,7 @@ fn base() -> Value {
     pool
 }
 
-/// A pool of machines below nine cores that is never consolidated.
+/// A pool of instances below nine cores that is never consolidated.
 fn pool(name: &str) -> Value {
     let mut pool = example_pool();
     pool["metadata"]["name"] = name.into();
@@ -268,7 +268,7 @@ fn apart_from_each_other(team: &str, replicas: usize) -> Value {
 /// K16, C11: each controller shows that it serves by buying for more pods once it was seen to leave the rest alone.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cluster_changes_hands_and_back_and_nothing_in_it_changes() {
-    // Karpenter looks for machines without a claim every two minutes.
+    // Karpenter looks for instances without a claim every two minutes.
     let (claims, quiet) = if in_full() {
         (200, Duration::from_secs(150))
     } else {

@@ -21,7 +21,7 @@ const TORN_PATIENCE: Span = Span::from_secs(5);
 pub(in crate::engine) struct Launches {
     /// Claims that wait for others, by what they ask for.
     pub(super) windows: BTreeMap<u64, Gathering>,
-    /// Claims that are being created, by the machine that they will ask for.
+    /// Claims that are being created, by the instance that they will ask for.
     coming: BTreeMap<u64, BTreeSet<ClaimName>>,
     pub(super) batches: BTreeMap<LaunchToken, OpenBatch>,
     /// Batches to be looked at now.
@@ -35,7 +35,7 @@ pub(in crate::engine) struct Launches {
 pub(super) struct Gathering {
     first: Timestamp,
     last: Timestamp,
-    /// The machine that they ask for.
+    /// The instance that they ask for.
     machine: u64,
     pub(super) options: Arc<Vec<LaunchOption>>,
     pub(super) claims: BTreeSet<ClaimName>,

@@ -1,11 +1,11 @@
 //! Launches: claims that ask for the same wait for one another, get a token together, and are asked for in one call.
 //!
 //! ```text
-//! claim wants a machine -> window of those that ask for the same -> batch with a token -> token written on each -> one call
+//! claim wants an instance -> window of those that ask for the same -> batch with a token -> token written on each -> one call
 //! ```
 //!
 //! The call is made only while all claims of the batch are there and stay: then it can be repeated as it is, by whoever comes next,
-//! and gives no second machine. A batch that is not whole any more is read back instead, and claims that got nothing from it wait
+//! and gives no second instance. A batch that is not whole any more is read back instead, and claims that got nothing from it wait
 //! for the next. What was found written at the start is as good as what was written since.
 
 mod batches;
@@ -35,12 +35,12 @@ pub(super) struct LaunchNotes {
     pub(super) pending: Option<PendingLaunch>,
     /// The launch that is written on it.
     written: Option<LaunchToken>,
-    /// The last that ended for it without a machine.
+    /// The last that ended for it without an instance.
     pub(super) ended: Option<LaunchToken>,
 }
 
 impl LaunchNotes {
-    /// `true` if a launch may give it a machine, or may have.
+    /// `true` if a launch may give it an instance, or may have.
     pub(super) fn is_open(&self) -> bool {
         let is_open = |token: &LaunchToken| self.ended.as_ref() != Some(token);
         self.written.as_ref().is_some_and(is_open)
@@ -49,7 +49,7 @@ impl LaunchNotes {
 
 /// A batch as it stands.
 struct BatchClaims {
-    /// Claims without a machine that is known, and for which the launch has not ended; by uid.
+    /// Claims without an instance that is known, and for which the launch has not ended; by uid.
     claims: Vec<Arc<NodeClaim>>,
     /// Instances that its other claims have.
     taken: BTreeSet<ProviderId>,
@@ -270,7 +270,7 @@ impl Engine {
         }
     }
 
-    /// The claims of a batch that still want a machine of it, and the machines that the others have.
+    /// The claims of a batch that still want an instance of it, and the instances that the others have.
     fn standing_of(&self, token: &LaunchToken) -> BatchClaims {
         let bearers = self.launches.batches.get(token);
         let bearers = bearers.into_iter().flat_map(|batch| &batch.bearers);
@@ -290,7 +290,7 @@ impl Engine {
         BatchClaims { claims, taken }
     }
 
-    /// Launches of which claims still want a machine.
+    /// Launches of which claims still want an instance.
     pub(super) fn launches_asked_for(&self) -> BTreeSet<&LaunchToken> {
         let tokens = self.launches.batches.keys();
         tokens
@@ -313,7 +313,7 @@ impl Engine {
         }
     }
 
-    /// A launch has ended for a claim without a machine.
+    /// A launch has ended for a claim without an instance.
     pub(super) fn end_launch_of(&mut self, name: &ClaimName, token: &LaunchToken) {
         let notes = &mut self.notes.of(name).launch;
         let is_own = |pending: &mut PendingLaunch| pending.batch.token == *token;

@@ -51,9 +51,9 @@ pub(super) struct Substitute {
     options: Vec<LaunchOption>,
     /// Pods of the command that it was bought for, and how many it was bought for in all; `None` of a replacement, which counts whole.
     share: Option<(PodCounts, u32)>,
-    /// List price, once it has a machine.
+    /// List price, once it has an instance.
     price: PricePerHour,
-    /// When it got its machine; `None` as long as it has none.
+    /// When it got its instance; `None` as long as it has none.
     since: Option<Timestamp>,
     /// When it was gone; `None` as long as it counts.
     until: Option<Timestamp>,
@@ -73,7 +73,7 @@ impl Substitute {
         }
     }
 
-    /// Takes in what the claim says of its machine.
+    /// Takes in what the claim says of its instance.
     fn learn(&mut self, claim: &NodeClaim, provider: &ProviderFacts) {
         if claim.phase() < ClaimPhase::Launched {
             return;
@@ -256,7 +256,7 @@ impl CommandAccount {
     }
 }
 
-/// The option that became a machine with these labels.
+/// The option that became an instance with these labels.
 fn option_of<'o>(
     provider: &ProviderFacts,
     options: &'o [LaunchOption],

@@ -1,8 +1,8 @@
-//! Attach slots of new nodes: the claims of pods planned on one machine against the volumes that its type can attach.
+//! Attach slots of new nodes: the claims of pods planned on one instance against the volumes that its type can attach.
 //!
 //! A claim takes one slot however many pods of a node use it. Counting that is exact on a finished node.
 //!
-//! The scheduler never puts more on a node than its drivers attach, so a pod with more claims than any machine attaches is
+//! The scheduler never puts more on a node than its drivers attach, so a pod with more claims than any instance attaches is
 //! unschedulable.
 
 use std::cell::OnceCell;

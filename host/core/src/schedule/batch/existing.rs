@@ -1,4 +1,4 @@
-//! Nodes there are, and machines on their way, as places for the pods of a batch.
+//! Nodes there are, and instances on their way, as places for the pods of a batch.
 //!
 //! What is free on a node is read once for all batches ([`crate::schedule::reading`]); here it is told in the resources that
 //! pods of the batch ask for, and nodes that look the same to all of them are told apart no more. A node that leaves, or is

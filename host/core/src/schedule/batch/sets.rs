@@ -1,4 +1,4 @@
-//! Sets of rows, each kept once: what a node may still become. Intersections, cheapest prices and the largest machines of
+//! Sets of rows, each kept once: what a node may still become. Intersections, cheapest prices and the largest instances of
 //! a set are computed once and remembered.
 
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub(crate) struct Sets {
     numbers: BTreeMap<Bits, SetId>,
     /// By the smaller number, then the larger; `None` where nothing is in both.
     joined: Vec<Memo<Option<u32>>>,
-    /// Capacities of the largest machines, one after another.
+    /// Capacities of the largest instances, one after another.
     largest: Memo<Box<[i64]>>,
     cheapest: Memo<i64>,
 }

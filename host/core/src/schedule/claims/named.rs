@@ -120,7 +120,7 @@ pub(crate) fn close(
 }
 
 /// Rows that one claim can name beside the chosen one: those of its pool and label state; drawing on the same reservation, or on
-/// none; and, where limits bind, not larger. A node packed as Karpenter does was charged at the largest machine it may
+/// none; and, where limits bind, not larger. A node packed as Karpenter does was charged at the largest instance it may
 /// become, so limits leave it all of them.
 fn alike<'c>(
     compiled: &'c Compiled<'_>,

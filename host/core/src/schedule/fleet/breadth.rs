@@ -1,4 +1,4 @@
-//! The part of a machine that may be used in a pool that asks for a minimum of values, so that enough other types hold the same.
+//! The part of an instance that may be used in a pool that asks for a minimum of values, so that enough other types hold the same.
 //!
 //! A claim must leave its launch so many types (or families, zones ...) to choose from, and each of them must hold all of its
 //! pods. A node is therefore filled only up to what a type has in common with the companions that cost it least room. The step

@@ -1,7 +1,7 @@
 //! Merges pods that wait on nodes of their own into the cheapest fleet.
 //!
 //! Placing has decided, pod by pod, which zone or other domain each is in; what is left is a packing problem: how many of
-//! which machines, and who shares one. Rules about hosts become counters on a node.
+//! which instances, and who shares one. Rules about hosts become counters on a node.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -307,7 +307,7 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
         self.members[demand].push(number);
     }
 
-    /// Request of a bin, per axis; attach slots no more than the best machine with room for it has.
+    /// Request of a bin, per axis; attach slots no more than the best instance with room for it has.
     fn request(&self, bin: &Bin, class: usize) -> Box<[i64]> {
         let axes = bin.used.len();
         let mut asked = self.slots.asked(self.placer, bin);
@@ -335,7 +335,7 @@ impl<'p, 'c, 's> ProblemBuilder<'p, 'c, 's> {
             let rows = self.placer.sets.bits(set);
             let mut plain = rows.clone();
             plain.drop_all(&self.guarded_rows.guard_excluded);
-            // A guard yields rather than leave a pod without any machine.
+            // A guard yields rather than leave a pod without any instance.
             let kinds = self.kinds_among(&plain);
             let kinds = if kinds.is_empty() {
                 self.kinds_among(rows)

@@ -213,7 +213,7 @@ impl GuardCost {
     }
 }
 
-/// How large new nodes may be in pools of which the guard on their share keeps some machine from being bought.
+/// How large new nodes may be in pools of which the guard on their share keeps some instance from being bought.
 fn allowed_sizes(compiled: &Compiled<'_>) -> String {
     let guards = &compiled.snapshot.settings.guards;
     let rows = RowGuards::of(compiled, guards);

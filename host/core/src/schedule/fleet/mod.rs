@@ -1,4 +1,4 @@
-//! Whole fleets: pods placed and machines bought by one packing strategy after another, and the bound of their cost.
+//! Whole fleets: pods placed and instances bought by one packing strategy after another, and the bound of their cost.
 //! Parts of a batch that share nothing are planned one by one.
 
 pub(crate) mod address_rounds;

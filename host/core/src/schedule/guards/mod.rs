@@ -1,5 +1,5 @@
 //! Bounds on what cheap packing may do, as far as they shape the packing problem. Every one yields rather than leave a pod
-//! without a machine. What becomes of them in a plan is told by [`super::fleet::guarded`].
+//! without an instance. What becomes of them in a plan is told by [`super::fleet::guarded`].
 
 pub(crate) mod addresses;
 pub(crate) mod spot_share;
@@ -77,7 +77,7 @@ impl<'c, 's> RowGuards<'c, 's> {
         self.is_too_large(row) || self.is_exotic(row) || self.is_unrequested_spot(row)
     }
 
-    /// `true` for machines with too large a share of what their pool's pods request. Those with accelerators never are: they come in few
+    /// `true` for instances with too large a share of what their pool's pods request. Those with accelerators never are: they come in few
     /// sizes, and where cores are scarce beside accelerators only large ones have enough.
     pub(crate) fn is_too_large(&self, row: usize) -> bool {
         let template = self.compiled.rows.rows[row].template;
@@ -87,14 +87,14 @@ impl<'c, 's> RowGuards<'c, 's> {
         self.guards.enabled && !provider.is_accelerated(&instance_type.capacity) && !allowed()
     }
 
-    /// `true` for burstable, previous-generation and bare-metal machines, unless their pool names what it wants.
+    /// `true` for burstable, previous-generation and bare-metal instances, unless their pool names what it wants.
     pub(crate) fn is_exotic(&self, row: usize) -> bool {
         let row = &self.compiled.rows.rows[row];
         let holds = self.guards.enabled && !self.guards.exotic_types;
         holds && !self.names_types[row.template] && self.compiled.offers.exotic[row.instance_type]
     }
 
-    /// `true` for spot machines, unless their pool says something of capacity types: who says nothing is not interrupted.
+    /// `true` for spot instances, unless their pool says something of capacity types: who says nothing is not interrupted.
     pub(crate) fn is_unrequested_spot(&self, row: usize) -> bool {
         let template = self.compiled.rows.rows[row].template;
         let holds = self.guards.enabled && !self.guards.unrequested_spot;

@@ -1,4 +1,4 @@
-//! The last step of a decision: finished machines become claims, each with its launch list in the order of price or of the
+//! The last step of a decision: finished instances become claims, each with its launch list in the order of price or of the
 //! ranking policy.
 //!
 //! A policy may put any way to buy first that the host has named, and take others off; it cannot name any. What it takes off
@@ -30,7 +30,7 @@ use crate::schedule::place::new_node::NewNode;
 use crate::units::PricePerHour;
 use launch_list::Named;
 
-/// A decision all but made: every pod has its machine, and each machine the ways to buy it, in order of price.
+/// A decision all but made: every pod has its instance, and each instance the ways to buy it, in order of price.
 pub struct Packed<'p, 's> {
     pub(super) prepared: &'p Prepared<'s>,
     pub(super) prices: RowPrices,

@@ -192,7 +192,7 @@ struct ClaimVolumes<'s> {
 }
 
 impl ClaimVolumes<'_> {
-    /// `true` if a machine attaches all of them.
+    /// `true` if an instance attaches all of them.
     fn has(&self, option: &LaunchOption) -> bool {
         let sold = self.catalogue.get(option.instance_type.as_str());
         let limit = |driver: &Arc<str>| sold?.attach_limits.get(driver).copied();

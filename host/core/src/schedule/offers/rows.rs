@@ -1,7 +1,7 @@
 //! Everything that usable pools can buy, one row per (pool, label state, offering), and which rows a requirement allows.
 //!
 //! Rows are made atomic: each has one value per label that any pod mentions, so that narrowing a node to what several pods
-//! require is an AND of bit sets, and a set that is not empty has a real machine behind it. Labels that neither pool nor type
+//! require is an AND of bit sets, and a set that is not empty has a real instance behind it. Labels that neither pool nor type
 //! decides are made atomic by the template's label states.
 
 use std::collections::{BTreeMap, BTreeSet};

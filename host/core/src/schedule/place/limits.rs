@@ -1,6 +1,6 @@
 //! The rest of pools' limits, while pods are placed one by one.
 //!
-//! Each new node is charged at the largest machine it may still become, per resource, and as one node. Contract: the section
+//! Each new node is charged at the largest instance it may still become, per resource, and as one node. Contract: the section
 //! on limits; unlike upstream, `limits.nodes` falls with every new node of the same decision. A node that a simulation takes away frees its
 //! share, as upstream: what replaces it may be bought by a pool that has reached its limits.
 

@@ -1,7 +1,7 @@
 //! The cost cap of a move: whatever a ranking policy says, new nodes cost at list prices no more than those that go, or at most
 //! so many times what their pods are worth there.
 //!
-//! Without it a policy could lead a fleet, move by move, to the dearest machines there are; the cost cap of a plan speaks of
+//! Without it a policy could lead a fleet, move by move, to the dearest instances there are; the cost cap of a plan speaks of
 //! that plan alone.
 
 use super::Simulator;

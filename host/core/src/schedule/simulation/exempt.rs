@@ -1,6 +1,6 @@
-//! Pods for which guards on kinds of machines yield: all that would hold one of them is kept back.
+//! Pods for which guards on kinds of instances yield: all that would hold one of them is kept back.
 //!
-//! Such a pod has been given a machine in spite of a guard. If guards did not yield to moves too it would stay where it happens to be,
+//! Such a pod has been given an instance in spite of a guard. If guards did not yield to moves too it would stay where it happens to be,
 //! however much dearer that is than what would be bought for it now.
 
 use crate::bits::Bits;

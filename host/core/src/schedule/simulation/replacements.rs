@@ -130,13 +130,13 @@ pub(super) fn claims(
     closed.collect()
 }
 
-/// `true` if a new node holds a pod for which guards on kinds of machines yield.
+/// `true` if a new node holds a pod for which guards on kinds of instances yield.
 fn holds_exempt(simulator: &Simulator<'_>, placer: &Placer<'_, '_>, node: &NewNode) -> bool {
     let pods = node.steps.iter().map(|step| placer.steps[*step].pod);
     simulator.exempt.are_among(&simulator.compiled, pods)
 }
 
-/// `true` if the guards that speak of single nodes hold on a new node of a row. Those on kinds of machines yield for pods that nothing else
+/// `true` if the guards that speak of single nodes hold on a new node of a row. Those on kinds of instances yield for pods that nothing else
 /// would hold; the others do not yield to a move.
 fn keeps_guards(simulator: &Simulator<'_>, placer: &Placer<'_, '_>, node: &NewNode) -> bool {
     let compiled = &simulator.compiled;

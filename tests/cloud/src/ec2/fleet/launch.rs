@@ -99,7 +99,7 @@ fn check(world: &World, own: &Override<'_>) -> Result<(), Fault> {
     check_groups(world, &own.template.data)
 }
 
-/// Refuses an image that is not there or is for other machines.
+/// Refuses an image that is not there or is for another architecture.
 pub(super) fn check_image(world: &World, id: &str, wanted: Option<&str>) -> Result<(), Fault> {
     let Some(image) = world.images.iter().find(|image| image.id == id) else {
         let message = format!("The image id '[{id}]' does not exist");
