@@ -150,7 +150,7 @@ bench-interruption: toolchain ## 1,000 nodes on a cloud on loopback: time from t
 	$(CARGO) build $(as_tests) --bin plimsoll --bin interruption
 	"$(built)/interruption"
 
-bench-buckets: toolchain ## 1,000 instances launched, tagged and ended on a cloud on loopback with the buckets of an account that nobody raised: seconds, calls and throttled ones; INSTANCES and LAUNCHES say how many
+bench-buckets: toolchain ## 1,000 instances launched, tagged and ended on a cloud on loopback with the default buckets of an account: seconds, calls and throttled ones; INSTANCES and LAUNCHES say how many
 	$(CARGO) build $(as_tests) --example buckets
 	"$(built)/examples/buckets" $(or $(INSTANCES),1000) $(or $(LAUNCHES),20)
 

@@ -2,7 +2,7 @@
 """Builds every test program and runs them all, two at a time; `make test` calls it.
 
 Cargo runs test programs one after the other, and in each of them the last slow test has the machine to itself. Here a second
-program runs beside the first. Those that wait for a live control plane have two lanes of their own, so that nobody waits with
+program runs beside the first. Those that wait for a live control plane have two lanes of their own, so that no worker waits with
 them, and what they need of others is built or installed while Rust compiles.
 
 A test that cannot run here (no compiler for C, no published lists) writes a line `NOT RUN: <test>: <reason>` to standard error.

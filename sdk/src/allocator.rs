@@ -16,7 +16,7 @@ struct Bump {
     mark: Cell<usize>,
     /// End of memory.
     end: Cell<usize>,
-    /// First byte that nobody has had yet, if the mark has ever been set back below it. From there on, and from the
+    /// First byte that was never handed out, if the mark has ever been set back below it. From there on, and from the
     /// mark on, memory is as the host gave it: zero.
     used: Cell<usize>,
 }

@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// store implements what a scheduling round calls of a client; the embedded interface is empty, so that a call that nobody
+// store implements what a scheduling round calls of a client; the embedded interface is empty, so that a call that no code
 // foresaw ends the program instead of answering wrongly.
 type store struct {
 	client.Client

@@ -1,7 +1,7 @@
 //! One table of shared values, so that equal strings, label sets and pod specifications are held once.
 //!
 //! A cluster of 50,000 pods has a few hundred templates; without sharing their specifications alone would take hundreds
-//! of megabytes. What nobody else holds any more is forgotten from time to time, so that objects which come and go leave
+//! of megabytes. What nothing else holds any more is forgotten from time to time, so that objects which come and go leave
 //! nothing. The tables are never iterated otherwise, so their order cannot be seen.
 
 use std::borrow::Borrow;
@@ -35,7 +35,7 @@ pub struct Interner {
     texts: Table<Arc<str>>,
     labels: Table<Arc<Labels>>,
     specs: Table<Arc<PodSpec>>,
-    /// Number of values from which the next look is for those that nobody holds.
+    /// Number of values from which the next look is for those that nothing holds.
     look_at: usize,
     /// The rule by which the scheduler of these objects counts resizes.
     pub resizes: ResizeRule,
@@ -60,7 +60,7 @@ impl Interner {
         self.len() == 0
     }
 
-    /// Forgets values that nobody else holds, each time that there are twice as many as were left before. Whole ones go first, since
+    /// Forgets values that nothing else holds, each time that there are twice as many as were left before. Whole ones go first, since
     /// they hold the texts that they are made of.
     fn forget_unused(&mut self) {
         if self.len() < self.look_at.max(FEW) {

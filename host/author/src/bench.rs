@@ -1,7 +1,7 @@
 //! Fuel that standard questions cost a policy, held against its baseline.
 //!
 //! Fuel of a call is the same number on every machine, so that a rise is one of the policy, its SDK, its compiler or the engine, and a
-//! gate on it has no noise. How long calls take is the machine's affair: whoever wants to know asks a question again and again.
+//! gate on it has no noise. How long calls take depends on the machine; to measure it, ask a question again and again.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! A module as ConfigMaps, for `kubectl apply --server-side` and for Git; and back.
 //!
 //! The name of a ConfigMap carries the digest of the module, and the object says that it does not change: another module is another
-//! object, so that whoever names one knows what it gets. Compression is ours, in Rust; the frame says how large its content is, since
+//! object, so that a name stands for one content. Compression is ours, in Rust; the frame says how large its content is, since
 //! the host reads that before it inflates anything.
 
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ pub struct ConfigMap {
 pub struct Metadata {
     /// Name of the ConfigMap, a DNS subdomain.
     pub name: String,
-    /// Its namespace; that of whoever applies it where absent.
+    /// Its namespace; where absent, that of the request that applies it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub namespace: Option<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -10,7 +10,7 @@ use plimsoll_core::hook::PolicySettings;
 use plimsoll_policies::Shipped;
 use plimsoll_policy::{AnyModule, Engine, EngineSettings, SelfTestLimits};
 
-/// Percent that fuel may rise above the baseline, as `policy bench` has it where nobody says.
+/// Percent that fuel may rise above the baseline, as `policy bench` has it by default.
 const TOLERANCE: u32 = 5;
 
 /// A shipped policy, taken in under the settings that its suite begins with.

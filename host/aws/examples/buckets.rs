@@ -1,6 +1,6 @@
 //! A thousand instances that come and go within the buckets of an account: `buckets [instances] [launches]`.
 //!
-//! The cloud on loopback has the buckets of an account that nobody raised; the provider runs as a program beside it, with as many calls at
+//! The cloud on loopback has the default buckets of an account; the provider runs as a program beside it, with as many calls at
 //! once as the controller makes. Every instance is launched, tagged and asked to end until it is gone, while instances are listed without end.
 //! Fails where a call was throttled that begins or ends an instance.
 
@@ -33,7 +33,7 @@ const CLUSTER: &str = "demo";
 const PROFILE: &str = "demo_1";
 /// The argument that makes a process the one that calls.
 const CALLS: &str = "--calls";
-/// Calls at once, and those of them that nobody waits for: the controller's.
+/// Calls at once, and those of them in the background: the controller's.
 const AT_ONCE: (usize, usize) = (32, 4);
 /// An instance takes so long to end, and is asked about so often until then.
 const ENDING: Duration = Duration::from_secs(10);

@@ -1,5 +1,5 @@
-//! Calls for which AWS does not take the controller for who it says it is: a clock that is off, credentials that have expired or that nobody
-//! knows, a role that does not let its service account in. Each in a sentence with the way out.
+//! Calls for which AWS does not take the controller for who it says it is: a clock that is off, credentials that have expired or are
+//! unknown, a role that does not let its service account in. Each in a sentence with the way out.
 
 use std::fs;
 

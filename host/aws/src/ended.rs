@@ -56,7 +56,7 @@ const KNOWN: &[(&str, bool, &str)] = &[
     (
         "Client.VolumeLimitExceeded",
         true,
-        "have the quota of EBS storage raised in Service Quotas, or delete volumes that nobody uses",
+        "have the quota of EBS storage raised in Service Quotas, or delete unused volumes",
     ),
     (
         "Client.InstanceInitiatedShutdown",
@@ -128,7 +128,7 @@ impl Setbacks {
         self.known().told.insert(instance.clone())
     }
 
-    /// Instances that nobody can be told of any more are forgotten.
+    /// Instances whose end cannot be reported any more are forgotten.
     pub(crate) fn keep(&self, is_there: impl Fn(&ProviderId) -> bool) {
         self.known().told.retain(is_there);
     }

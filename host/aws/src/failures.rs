@@ -31,7 +31,7 @@ pub enum CallFailure {
     },
 }
 
-/// Failures that nobody has counted yet.
+/// Failures that are not counted yet.
 #[derive(Debug, Default)]
 pub(crate) struct Uncounted(Mutex<Vec<CallFailure>>);
 

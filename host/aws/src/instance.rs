@@ -156,7 +156,7 @@ pub(crate) fn is_dedicated(claim: &NodeClaim) -> bool {
     asked.is_some_and(|asked| !asked.allows("default") && asked.allows("dedicated"))
 }
 
-/// Annotations of a claim that is launched of a class: by them drift is seen, by us and by whoever takes over.
+/// Annotations of a claim that is launched of a class: by them drift is seen, by us and by a controller that takes over.
 fn annotations(class: &ServedClass) -> Labels {
     let profile = class.status().instance_profile.as_deref();
     let own = [

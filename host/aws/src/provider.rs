@@ -156,7 +156,7 @@ impl Ec2 {
         }
     }
 
-    /// Of these instances, by their own ids, those with claims that nobody has asked to go.
+    /// Of these instances, by their own ids, those with claims that are not deleting.
     pub fn staying(&self, ids: &[String]) -> Vec<ProviderId> {
         let claims = self.claims();
         let ids: BTreeSet<&str> = ids.iter().map(String::as_str).collect();
@@ -284,7 +284,7 @@ fn readiness_unknown(class: &str, why: &str) -> Reason {
     }
 }
 
-/// How a call that failed has ended: nobody knows, not now, or not at all and why.
+/// How a call that failed has ended: unknown, not now, or not at all and why.
 fn refused(error: &CallError) -> Outcome {
     match error.class() {
         ErrorClass::Throttled => Outcome::Refused(Reason::Throttled(None)),

@@ -260,7 +260,7 @@ impl<'i> Reading<'i> {
             .unwrap_or_default()
     }
 
-    /// Counts only where nobody has to ask for it.
+    /// Counts only where it need not be asked for.
     fn ebs(&self) -> Result<Option<u32>, TypeError> {
         let own = self.info.ebs_info();
         let by_default = Some(&EbsOptimizedSupport::Default);

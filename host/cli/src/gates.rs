@@ -36,7 +36,7 @@ const SHUT: [(&str, &str); 3] = [
     ),
 ];
 
-/// Opens and shuts gates; what is not named stays as it is. A warning for each that is opened in vain, and for names that nobody knows, which
+/// Opens and shuts gates; what is not named stays as it is. A warning for each that is opened in vain, and for unknown names, which
 /// other versions may have.
 pub(crate) fn set(settings: &mut Settings, text: &str) -> Result<Vec<String>> {
     let mut warnings = Vec::new();

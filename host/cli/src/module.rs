@@ -11,7 +11,7 @@ use plimsoll_policy::Engine;
 
 use crate::failure::{Environment, Hinted};
 
-/// A module, and the digest that whoever stored it promises.
+/// A module, and the digest that is promised of it.
 pub(crate) struct Source {
     pub(crate) bytes: Cow<'static, [u8]>,
     pub(crate) sha256: Option<String>,
@@ -73,7 +73,7 @@ pub(crate) fn build(folder: &Path) -> Result<Vec<u8>> {
         Colour::Never
     };
     let mut pass_on = |messages: &str| {
-        // Where the compiler's words cannot be shown there is nobody to tell.
+        // Where the compiler's words cannot be written there is nothing left to do.
         let _ = errors.write_all(messages.as_bytes());
     };
     match plimsoll_encode::build_folder(folder, &target_dir(folder)?, colour) {

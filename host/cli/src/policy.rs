@@ -58,10 +58,10 @@ pub(crate) fn outside_brackets(text: &str) -> Vec<&str> {
     split.collect()
 }
 
-/// How long a call waits for its turn where nobody waits for the answer but whoever runs the command: as long as it takes.
+/// How long a call of the command line waits for its turn: as long as it takes.
 const PATIENCE: Duration = Duration::from_hours(1);
 
-/// An engine for the command line, where whoever waits for a large module to compile has asked for it.
+/// An engine for the command line, where a large module may take its time to compile.
 pub(crate) fn engine() -> Result<Engine> {
     let limits = Limits {
         wait: PATIENCE,

@@ -181,7 +181,7 @@ pub(crate) fn tell_cut(path: &Path, cut: Option<usize>) {
     }
 }
 
-/// Begins records that are written as a cluster is served: whoever ends it leaves what was written.
+/// Begins records that are written as a cluster is served: what was written stays when the process ends.
 #[cfg(feature = "live")]
 pub(crate) fn stream(path: &Path, engine: &Engine) -> Result<Arc<Recorder>> {
     let begun = File::create(path).and_then(|file| {

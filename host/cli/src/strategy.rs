@@ -156,7 +156,7 @@ impl Strategy {
         })
     }
 
-    /// Reads a specification for whoever decides once what to buy.
+    /// Reads a specification for a command that decides once what to buy.
     pub(crate) fn ranking(text: &str, engine: &Engine) -> Result<Self> {
         match Asked::read(text) {
             Some(asked) if asked.hook != Hook::Rank => bail!(

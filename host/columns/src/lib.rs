@@ -4,7 +4,7 @@
 //! structs of the core, what is lent to modules, the lengths that records are held to, fields of suites, the dresses of laws, and the
 //! views of the SDK: files of their own, committed, so that a change of a list is read like any other.
 //! `make columns` writes them, and a test fails where one is not what the lists say.
-//! Records of the interface are frozen, so a column is added as a [`Signal`](model::Signal): the list, whoever produces it, and its
+//! Records of the interface are frozen, so a column is added as a [`Signal`](model::Signal): the list, its producer, and its
 //! documentation.
 
 pub mod emit;

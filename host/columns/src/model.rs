@@ -116,7 +116,7 @@ pub enum Values {
 /// Value of a column where a suite's case or a test of a policy gives none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
-    /// It is not read from a case: whoever adds the row says it.
+    /// It is not read from a case: the code that adds the row says it.
     ByCaller,
     /// It must be given; what is expected, in words.
     Needed(&'static str),

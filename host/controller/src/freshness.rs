@@ -131,7 +131,7 @@ impl Freshness {
         }
     }
 
-    /// A write to an object of a kind was answered, or nobody knows.
+    /// A write to an object of a kind was answered, or its outcome is unknown.
     pub(crate) fn wrote(&mut self, kind: Kind, now: Instant) {
         if let Some(sight) = self.kinds.get_mut(&kind) {
             sight.written = Some(now);

@@ -1,6 +1,6 @@
 //! Lanes: what waits for the API server does not hold up what waits for the cloud, and within a lane the more urgent goes first.
 //!
-//! What nobody waits for takes a part of a lane only: a server that is short of time has it for those that are waited for.
+//! Background requests take a part of a lane only: a server that is short of time has it for those that are waited for.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ pub(crate) enum Urgency {
     Normal,
     /// It says where the scheduler is to bind a pod: there may be as many of them as pods, and few of all others.
     Nomination,
-    /// It tells how things stand; nobody waits for it.
+    /// It reports a status; nothing waits for it.
     Low,
 }
 

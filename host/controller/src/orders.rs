@@ -17,7 +17,7 @@ use crate::telemetry::word;
 
 /// Requests at the same time, to the API server and to the cloud.
 const AT_ONCE: (usize, usize) = (64, 32);
-/// After this long without an answer nobody knows how an order ended.
+/// After this long without an answer the outcome of an order is unknown.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Carries orders out.
@@ -135,8 +135,8 @@ impl Orders {
     }
 }
 
-/// Of an order and those that wait for its end, the last that is about the same; the ones before it are dropped. Whoever gives an order again
-/// has given up the one before, which waited for its turn for too long.
+/// Of an order and those that wait for its end, the last that is about the same; the ones before it are dropped. An order that is given
+/// again replaces the one before, which waited for its turn for too long.
 fn latest(
     waiting: &mut BTreeMap<ObjectKey, VecDeque<Arc<Order>>>,
     order: Arc<Order>,

@@ -182,7 +182,7 @@ impl Controller {
         Some(left.max(SHORTEST))
     }
 
-    /// Hands out what figures are made of. Whoever asked may have gone.
+    /// Hands out what figures are made of. The receiver may be gone.
     fn show(&self, asking: Asking) {
         let decisions = (self.decisions.open(), self.orders.waiting());
         let now = self.clock.now();

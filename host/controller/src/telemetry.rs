@@ -1,4 +1,4 @@
-//! Figures and health of the process, as it serves them to whoever watches over it.
+//! Figures and health of the process, as it serves them to monitoring.
 //!
 //! Figures that change now and then are set down here, from wherever that happens; all others the loop hands out when somebody asks
 //! ([`crate::metrics`]). A process that waits for the lease has no loop, and serves its own figures alone.

@@ -10,7 +10,7 @@ use plimsoll_core::event_reason::EventReason;
 use plimsoll_kube::event::Notice;
 use plimsoll_kube::watch::{Failure, Unreadable};
 
-/// A view that is stale for less is nobody's concern: writes of ours make it so for moments.
+/// A view that is stale for less is not reported: writes of ours make it so for moments.
 const PATIENCE: Duration = Duration::from_mins(1);
 /// Time after which trouble that lasts is told again.
 const AGAIN: Duration = Duration::from_mins(10);

@@ -96,7 +96,7 @@ impl Hasher for OrderHasher {
     }
 }
 
-/// A short name made of a number: `length` letters and digits that nobody misreads, at most 12.
+/// A short name made of a number: `length` letters and digits that are hard to misread, at most 12.
 pub fn short_name(number: u64, length: usize) -> String {
     const LETTERS: &[u8; 32] = b"bcdfghjklmnpqrstvwxz2456789aeuyk";
     let letter = |at: usize| {

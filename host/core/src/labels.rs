@@ -1,4 +1,4 @@
-//! Label keys that mean something whoever the provider is, and their aliases.
+//! Label keys that mean the same with every provider, and their aliases.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub const INITIALIZED: &str = "karpenter.sh/initialized";
 /// On a node: load balancers outside the cluster send it nothing; we set it to `karpenter` where its drain begins.
 pub const EXCLUDED_FROM_LOAD_BALANCERS: &str =
     "node.kubernetes.io/exclude-from-external-load-balancers";
-/// Set to `true` by whoever starts a node: the taints of its claim are not written on it.
+/// Set to `true` by the program that starts a node: the taints of its claim are not written on it.
 pub const DO_NOT_SYNC_TAINTS: &str = "karpenter.sh/do-not-sync-taints";
 /// Annotation of a claim that names a type whose price a NodeOverlay sets.
 pub const PRICE_OVERLAY_APPLIED: &str = "karpenter.sh/price-overlay-applied";

@@ -1,4 +1,4 @@
-//! Facts about the cloud that instances come from: what its labels mean, and which of its instances nobody gets unasked.
+//! Facts about the cloud that instances come from: what its labels mean, and which of its instances are bought only on request.
 //!
 //! A provider hands them in with what it sells ([`crate::catalogue::Catalogue::provider`]), so that a decision is a function of the
 //! snapshot and nothing here knows the name of a cloud. What is true of every provider stands in [`crate::labels`].
@@ -49,7 +49,7 @@ pub struct ProviderFacts {
     pub family: Option<LabelKey>,
     /// Keys by which a requirement says which types are wanted, beside the name of the type.
     pub naming: BTreeSet<LabelKey>,
-    /// Marks of types that nobody gets unasked: burstable ones, previous generations, bare metal.
+    /// Marks of types that are bought only where a pool asks for them: burstable ones, previous generations, bare metal.
     pub exotic: Vec<TypeMark>,
     /// Resources that it reports itself, beside those of every node; an overlay cannot add them.
     pub reported: BTreeSet<ResourceName>,
@@ -132,7 +132,7 @@ pub struct TypeMark {
     pub key: LabelKey,
     /// Values that are a mark; no label is none.
     pub values: MarkedValues,
-    /// `true` if it marks types without accelerators alone. No one buys accelerators unasked, and a size may be the only one with so many.
+    /// `true` if it marks types without accelerators alone. Accelerators are bought on request only, and a size may be the only one with so many.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub but_accelerated: bool,
 }

@@ -9,7 +9,7 @@ use crate::plan::PlannedClaim;
 use crate::resources::{ResourceName, Resources};
 use crate::snapshot::Snapshot;
 
-/// Shares of what new nodes can give pods that nobody has asked for, in thousandths.
+/// Shares of what new nodes can give pods that no pod requests, in thousandths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waste {
     /// Of cpu.

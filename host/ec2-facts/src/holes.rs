@@ -1,4 +1,4 @@
-//! Gaps in the sources, listed, so that nobody takes silence for zero.
+//! Gaps in the sources, listed, so that silence is not taken for zero.
 
 use crate::instance_type::{InstanceType, instance_type, instance_types};
 use crate::price::Region;

@@ -3,7 +3,7 @@
 //! Four readable tables in `tables/` are compiled in and parsed once per process. Nothing here touches network,
 //! files, clock or environment, and nothing is guessed: what the sources do not say is an `Option` that is `None`,
 //! and [`holes`] lists it. What is assumed rather than known (zones, spot prices where none was quoted) says so in its name or type.
-//! Whoever has asked EC2 hands in what it said as a [`Listing`], which counts in place of the tables.
+//! A caller that has asked EC2 hands in what it said as a [`Listing`], which counts in place of the tables.
 
 pub mod allocatable;
 pub mod attach;

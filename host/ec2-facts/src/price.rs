@@ -38,7 +38,7 @@ impl Currency {
     }
 }
 
-/// Dollars per yuan, above 0; stated by whoever wants prices in yuan compared with prices in dollars.
+/// Dollars per yuan, above 0; stated by a caller that compares prices in yuan with prices in dollars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExchangeRate {
     nano_dollars_per_yuan: NonZeroU64,

@@ -1,6 +1,6 @@
-//! The zones of a region, assumed where nobody says.
+//! The zones of a region, assumed where they are not stated.
 //!
-//! No source of ours lists zones. Whoever knows them passes their names; else a region has the three zones `a`, `b`
+//! No source of ours lists zones. A caller that knows them passes their names; else a region has the three zones `a`, `b`
 //! and `c`, and sells every type in each of them. Real regions differ: accounts see two to six zones, and not every type in each.
 
 /// The letters of the zones that a region is assumed to have.

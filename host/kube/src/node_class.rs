@@ -202,7 +202,7 @@ fn metadata_patch(
     if metadata.is_empty() {
         return None;
     }
-    // Lists are replaced: nobody may have changed them meanwhile.
+    // Lists are replaced: they must not have changed meanwhile.
     let version = class.metadata.resource_version.clone();
     metadata.insert("resourceVersion".to_owned(), version.into());
     metadata.insert("uid".to_owned(), class.metadata.uid.clone().into());

@@ -165,7 +165,7 @@ pub(crate) fn to_object(
 /// An object as the API server writes it.
 pub(crate) fn to_value(object: DynamicObject) -> Value {
     let (mut metadata, mut value) = (object.metadata, object.data);
-    // Who wrote which field is a good part of what a pod says, and nobody reads it here.
+    // Managed fields are a good part of a pod, and are not read here.
     metadata.managed_fields = None;
     if let Some(fields) = value.as_object_mut() {
         if let Some(types) = object.types {

@@ -129,7 +129,7 @@ async fn end(provider: Kwok, announce: Sender<Ending>, ending: Ending, left: Spa
     let millis = |span: Span| Duration::from_millis(u64::try_from(span.millis()).unwrap_or(0));
     let notice = provider.notice();
     tokio::time::sleep(millis(left).saturating_sub(millis(notice))).await;
-    // Where nobody listens any more nobody is told.
+    // Where the receiver is gone there is nothing to announce.
     let _ = announce.send(ending.clone()).await;
     tokio::time::sleep(millis(notice)).await;
     let (instance, _) = ending;

@@ -80,7 +80,7 @@ impl<M> Bindings<M> {
         }
     }
 
-    /// Lets a module of that health serve under a name from now on; whoever served under it stands behind.
+    /// Lets a module of that health serve under a name from now on; the one that served under it stands behind.
     pub(crate) fn put(&mut self, binding: &Binding, module: M, health: Breaker) {
         let (name, created) = (&binding.name, binding.created);
         let there = self.bound.iter().position(|own| own.name == *name);
@@ -105,13 +105,13 @@ impl<M> Bindings<M> {
         self.bound.insert(at, bound);
     }
 
-    /// Lets a policy serve other pools; `false` where nobody serves under that name.
+    /// Lets a policy serve other pools; `false` where none serves under that name.
     pub(crate) fn select(&mut self, name: &str, serves: LabelSelector) -> bool {
         let there = self.bound.iter_mut().find(|own| *own.name == *name);
         there.map(|own| own.serves = serves).is_some()
     }
 
-    /// Ends the service of a policy; `false` where nobody serves under that name.
+    /// Ends the service of a policy; `false` where none serves under that name.
     pub(crate) fn withdraw(&mut self, name: &str) -> bool {
         let before = self.bound.len();
         self.bound.retain(|own| *own.name != *name);
@@ -129,7 +129,7 @@ impl<M> Bindings<M> {
         self.bound.iter().map(|own| &*own.name)
     }
 
-    /// When the policy of that name was made; `None` where that is not known, and where nobody serves under it.
+    /// When the policy of that name was made; `None` where that is not known, and where none serves under it.
     pub(crate) fn created(&self, name: &str) -> Option<Timestamp> {
         let own = self.bound.iter().find(|own| *own.name == *name)?;
         own.created
@@ -171,7 +171,7 @@ impl<M> Bindings<M> {
         matching.map(|(at, _)| at).take(most).collect()
     }
 
-    /// The policy that a pool asks for by name where nobody serves under it.
+    /// The policy that a pool asks for by name where none serves under it.
     pub(crate) fn missing<'p>(&self, pool: &'p NodePool) -> Option<&'p Arc<str>> {
         let named = self.hook.named_by(pool)?;
         let mut bound = self.bound.iter();

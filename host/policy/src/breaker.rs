@@ -133,7 +133,7 @@ impl Breaker {
     pub(crate) fn admission(&self, now: Timestamp) -> Admission {
         match self {
             Self::Followed(_) => Admission::Followed,
-            // Where the clock went back, nobody knows how long it has been: it is tried, which harms nobody.
+            // Where the clock went back, it is not known how long it has been: it is tried, which does no harm.
             Self::SetAside { since, span, .. } if *since <= now && now < *since + *span => {
                 Admission::SetAside
             }

@@ -120,7 +120,7 @@ pub fn decide(ranker: &impl Ranker, snapshot: &Snapshot) -> Decision {
     decide_within(ranker, snapshot, &Session::default())
 }
 
-/// The same for whoever decides again and again: what pools sell is kept in the session, and read anew only where it changed.
+/// The same for decisions one after another: what pools sell is kept in the session, and read anew only where it changed.
 pub fn decide_within(ranker: &impl Ranker, snapshot: &Snapshot, session: &Session) -> Decision {
     let prepared = session.prepare(snapshot);
     let mut faults = Faults::default();

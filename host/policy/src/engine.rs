@@ -167,7 +167,7 @@ fn config(limits: &Limits, concurrency: usize) -> Config {
     config
 }
 
-/// Settings that decide on machine code: the same for whoever compiles and for whoever runs.
+/// Settings that decide on machine code: the same for the compiling process and for the running one.
 pub(crate) fn code_config(memory_ceiling: usize) -> Config {
     let mut config = Config::new();
     config

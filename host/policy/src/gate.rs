@@ -124,8 +124,8 @@ pub enum Refusal {
         /// How much there is at most.
         ceiling: u64,
     },
-    /// Needs a signal that nobody provides.
-    #[error("the module needs the signal {column}, which nobody provides")]
+    /// Needs a signal that is not provided.
+    #[error("the module needs the signal {column}, which is not provided")]
     UnknownColumn {
         /// Name of the column.
         column: String,
@@ -138,7 +138,7 @@ pub enum Refusal {
         /// The fault and the expected value, in words.
         problem: String,
     },
-    /// There is nobody to compile it: the host's fault, not the module's.
+    /// There is no compiler: the host's fault, not the module's.
     #[error("the compiler's process {problem}")]
     NoCompiler {
         /// The end of the call, in words.

@@ -93,7 +93,7 @@ impl Binding {
 }
 
 impl Generation {
-    /// The first generation: nobody served before these. Each serves every pool, under the name of its module.
+    /// The first generation: no module served before these. Each serves every pool, under the name of its module.
     pub fn first(policies: Policies) -> Self {
         let mut first = Self {
             number: 1,
@@ -425,7 +425,7 @@ fn with_faults(mut decision: Decision, failed: Vec<(String, Fault)>, instead: &s
     decision
 }
 
-/// The plan where nobody ranks.
+/// The plan where no policy ranks.
 fn plan_at_list_prices(snapshot: &Snapshot, session: &Session) -> Decision {
     let prepared = session.prepare(snapshot);
     Decision {

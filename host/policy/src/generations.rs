@@ -1,6 +1,6 @@
 //! The generation that serves: a candidate runs all gates before it displaces a module, and a broken one leaves a finding.
 //!
-//! Candidates are taken in one at a time, off the way of decisions: whoever decides takes the generation that serves and keeps it to the
+//! Candidates are taken in one at a time, off the way of decisions: a decision takes the generation that serves and keeps it to the
 //! end, and a new one is published by exchanging one pointer.
 
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub struct Generations {
 pub struct Candidate<'c> {
     /// The hook that it answers.
     pub hook: Hook,
-    /// The name that it serves under, in the place of whoever did, and the pools that it serves.
+    /// The name that it serves under, in the place of the one that did, and the pools that it serves.
     pub binding: Binding,
     /// Entries of the ConfigMaps that carry it, by their keys.
     pub entries: BTreeMap<String, Vec<u8>>,
@@ -91,8 +91,8 @@ impl Generations {
         self.exchange(|serving| Some(serving.succeeded_by(binding, successor, health)))
     }
 
-    /// Lets such a module serve that kept failing where it served before: it is set aside from that instant on, whoever served well stands
-    /// in for it, and it comes back by what it says on trial.
+    /// Lets such a module serve that kept failing where it served before: it is set aside from that instant on, the last that served well
+    /// stands in for it, and it comes back by what it says on trial.
     pub fn publish_set_aside(
         &self,
         binding: &Binding,

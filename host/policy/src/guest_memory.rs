@@ -1,6 +1,6 @@
 //! The memory budget of all calls that run at the same time: a share of what this process may use.
 //!
-//! Where the process may use what the machine has, nobody says how much of that is for it, and the share is a fixed one. What modules
+//! Where the process may use what the machine has, it is not said how much of that is for it, and the share is a fixed one. What modules
 //! take while they are compiled is not part of it: a process of its own does that, under limits of its own.
 
 use std::fs;

@@ -132,7 +132,7 @@ pub trait Observer: fmt::Debug + Send + Sync {
     fn settled(&self, _settled: &Settled) {}
 }
 
-/// Puts a question to a module and tells whoever looks on what came of it.
+/// Puts a question to a module and tells observers what came of it.
 pub fn ask_observed<'o, M, Question, Raw, Typed>(
     module: &M,
     question: &Question,
@@ -163,7 +163,7 @@ pub(crate) struct Observed<M> {
     pub(crate) observers: Vec<Arc<dyn Observer>>,
 }
 
-/// Whoever has observers who are told of its health.
+/// A module or policy with observers of its health.
 pub(crate) trait Observable {
     /// The observers.
     fn observers(&self) -> &[Arc<dyn Observer>];

@@ -103,7 +103,7 @@ pub struct LogLine {
 pub enum LogLevel {
     /// For the module's author.
     Debug,
-    /// For whoever looks.
+    /// For observers.
     Info,
     /// Something looks wrong.
     Warn,

@@ -3,7 +3,7 @@
 //! A ConfigMap holds at most a mebibyte of values. A module that does not fit is cut; each part has a digest of its own, so that a part
 //! that is missing or was exchanged is named. The digest of the module is that of the component, whatever way it is stored.
 //!
-//! Whoever reads a module is given the name of one ConfigMap, with the module or with the index and the first part. Part `part-01` is in a
+//! A reader of a module is given the name of one ConfigMap, with the module or with the index and the first part. Part `part-01` is in a
 //! ConfigMap of that name with `-01` behind it, and so on, unless the first one holds it too.
 
 use std::collections::BTreeMap;

@@ -87,7 +87,7 @@ impl Queue {
         ticket
     }
 
-    /// `true` if whoever has the ticket is first in line, and what it waits for is there.
+    /// `true` if the holder of the ticket is first in line, and what it waits for is there.
     fn is_turn(&self, ticket: u64, bytes: u64) -> bool {
         self.waiting.front() == Some(&ticket) && self.places > 0 && self.bytes >= bytes
     }

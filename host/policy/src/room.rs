@@ -1,6 +1,6 @@
 //! Room for calls at the same time: places and memory, apart for modules that decide and for shadows.
 //!
-//! The pool of instances has a place for every permit of both, so that whoever has one finds an instance.
+//! The pool of instances has a place for every permit of both, so that the holder of one finds an instance.
 
 use std::time::Duration;
 
@@ -24,8 +24,8 @@ impl Room {
         Self::new(calls, memory, limits.wait)
     }
 
-    /// That of shadows, beside `calls` and `memory` of those that decide: any single call that is possible there is possible here. Nobody
-    /// waits for a shadow, so it may wait as long as a call may take.
+    /// That of shadows, beside `calls` and `memory` of those that decide: any single call that is possible there is possible here. No
+    /// decision waits for a shadow, so it may wait as long as a call may take.
     pub(crate) fn of_shadows(limits: &Limits, calls: usize, memory: u64) -> Self {
         let largest = memory.min(limits.memory_ceiling as u64);
         let memory = (memory / u64::from(SHADOW_SHARE)).max(largest);

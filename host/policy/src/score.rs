@@ -49,7 +49,7 @@ pub struct Scored {
     pub note: Option<String>,
 }
 
-/// Asks what each move is worth. Without a move nobody is asked.
+/// Asks what each move is worth. Without a move the policy is not asked.
 pub fn score(consolidator: &(impl Consolidator + ?Sized), question: &ScoreQuestion) -> Scored {
     let moves = question.moves.len();
     let answer = match moves {

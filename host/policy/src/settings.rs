@@ -32,7 +32,7 @@ pub struct Property {
     list: bool,
     /// Purpose of the setting, for people.
     pub description: String,
-    /// Value of the setting where nobody sets it.
+    /// Value of the setting where it is not set.
     pub default: Option<Setting>,
     minimum: Option<f64>,
     maximum: Option<f64>,

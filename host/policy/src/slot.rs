@@ -80,7 +80,7 @@ impl<M> Clone for Place<M> {
 }
 
 impl<M> Place<M> {
-    /// The place of a module of that health where nobody served before.
+    /// The place of a module of that health where none served before.
     pub(crate) fn first(module: M, breaker: Breaker) -> Self {
         Self {
             serving: ModuleSlot::new(module, breaker),
@@ -88,7 +88,7 @@ impl<M> Place<M> {
         }
     }
 
-    /// The same place with another module, of that health. The one that served stands behind it, unless it was set aside; then whoever stood behind it.
+    /// The same place with another module, of that health. The one that served stands behind it, unless it was set aside; then the one behind it does.
     pub(crate) fn succeeded_by(&self, module: M, breaker: Breaker) -> Self {
         let was_good = matches!(self.serving.health().breaker, Breaker::Followed(_));
         Self {
@@ -262,7 +262,7 @@ impl<M> WithFallback<'_, M> {
 }
 
 impl<M: Observable> WithFallback<'_, M> {
-    /// Puts a question to the module that serves; where its answer does not count, whoever looks on at it is told.
+    /// Puts a question to the module that serves; where its answer does not count, its observers are told.
     fn put<'a, T>(
         &'a self,
         put: impl Fn(&'a Watched<'_, M>) -> Result<T, Fault>,
@@ -274,7 +274,7 @@ impl<M: Observable> WithFallback<'_, M> {
         answer
     }
 
-    /// Tells whoever looks on at the module that serves that its answer does not count.
+    /// Tells observers of the module that serves that its answer does not count.
     pub(crate) fn tell_fallback(&self) {
         for observer in self.serving.slot.module.observers() {
             observer.fell_back();

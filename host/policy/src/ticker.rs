@@ -35,7 +35,7 @@ impl Drop for Ticker {
         // Hanging up ends the wait of the thread at once.
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // The thread does nothing that could panic; if it has, there is nobody left to tell.
+            // The thread does nothing that could panic; if it has, the error has no receiver.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! Rows of questions in words, for whoever shows one to people. A row that is not there is an empty text, and texts are clean.
+//! Rows of questions in words, to be shown to people. A row that is not there is an empty text, and texts are clean.
 
 use plimsoll_core::allow::AllowQuestion;
 use plimsoll_core::rank::{OrderQuestion, PriceQuestion, Tables};

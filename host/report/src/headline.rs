@@ -145,7 +145,7 @@ impl Kind {
     }
 }
 
-/// The table; nothing when nobody ran.
+/// The table; nothing when no run was made.
 pub(crate) fn table(contestants: &[Contestant]) -> Markup {
     let reference = contestants.first().map(|first| &first.card);
     html! {

@@ -26,7 +26,7 @@ pub struct ScoreCard {
     pub cost_starting: i64,
     /// Part of the cost for instances that carried nothing but daemons, or were deleting, in nano-dollars.
     pub cost_idle: i64,
-    /// Lower bound on the cost of any fleet for the pods that ran, in nano-dollars at list price; `None` if nobody computed it.
+    /// Lower bound on the cost of any fleet for the pods that ran, in nano-dollars at list price; `None` if it was not computed.
     pub bound: Option<i64>,
     /// The cost from the bound on, step by step; empty where it was not computed.
     #[serde(default)]
@@ -186,7 +186,7 @@ pub struct Waiting {
     pub p99: Span,
     /// None waited longer.
     pub max: Span,
-    /// Every hundredth of the distribution: 101 spans from the shortest to the longest; empty when nobody waited.
+    /// Every hundredth of the distribution: 101 spans from the shortest to the longest; empty when no pod waited.
     pub hundredths: Vec<Span>,
 }
 

@@ -124,7 +124,7 @@ impl Cloud {
         self.deal(request, &ClaimLaunch::Absent)
     }
 
-    /// Deals the instances of a launch to its claims: to each the one that it was sold for, then those that nobody has. The others
+    /// Deals the instances of a launch to its claims: to each the one that it was sold for, then those that no claim has. The others
     /// get what `lacking` says.
     fn deal(&mut self, request: &LaunchRequest, lacking: &ClaimLaunch) -> LaunchAnswer {
         let given = self.launches.get(&request.batch.token);

@@ -1,4 +1,4 @@
-//! The least that the work that ran must have cost, whoever bought the instances: the bound, integrated over the run.
+//! The least that the work that ran must have cost, whatever planner bought the instances: the bound, integrated over the run.
 //!
 //! Per stretch of time the work is a mean number of pods of each kind, and its bound what a fleet made of fractions of
 //! instances would cost that is bought anew, at list price, for exactly that work. Nothing is in it for instances that

@@ -210,7 +210,7 @@ impl Meter {
     }
 
     /// A planned pod is being bound. One that comes in the place of an evicted pod counts with those, one that the scheduler had
-    /// found unschedulable with the pending ones; whoever fits at once was in no plan.
+    /// found unschedulable with the pending ones; a pod that fits at once was in no plan.
     pub(crate) fn landed(&mut self, pod: &Pod, landing: Landing) {
         if self.returning.contains_key(&pod.uid) {
             self.card.evicted_pods.count(landing);
@@ -232,7 +232,7 @@ impl Meter {
         self.reasons.remove(&pod.name);
     }
 
-    /// A pod goes because its owner wants fewer: nobody replaces it.
+    /// A pod is deleted because its owner wants fewer: it is not replaced.
     pub(crate) fn expect_gone(&mut self, pod: &Pod) {
         self.leaving.insert(pod.uid.clone());
     }

@@ -1,4 +1,4 @@
-//! The planner of a run: the seam between the simulator and whoever carries the core's questions to policies.
+//! The planner of a run: the seam between the simulator and the code that carries the core's questions to policies.
 
 use plimsoll_core::action::ConsiderRequest;
 use plimsoll_core::command::{Decision, Settled};
@@ -71,7 +71,7 @@ pub trait Planner {
     }
 
     /// For several amounts of work, each so many copies of each pod of a snapshot: what no fleet for it, bought from
-    /// nothing, can cost less than per hour at list price. `None` where nobody computes it.
+    /// nothing, can cost less than per hour at list price. `None` where it is not computed.
     fn bounds(&mut self, _snapshot: &Snapshot, _work: &[Vec<u32>]) -> Option<Vec<PricePerHour>> {
         None
     }

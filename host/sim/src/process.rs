@@ -1,7 +1,7 @@
 //! Processes of the engine: as a rule one. It may be stopped at any point and another started, be paused and woken, and see
 //! the world late; then there may be two.
 //!
-//! What a process that is no more has sent may still arrive: its orders are carried out, and nobody hears of it.
+//! What a process that is no more has sent may still arrive: its orders are carried out, and the answers are lost.
 
 use std::sync::Arc;
 
@@ -148,7 +148,7 @@ impl<P: Planner> Run<P> {
         }
     }
 
-    /// The next order is lost with whoever sends it.
+    /// The next order is lost with its sender.
     pub fn drop_next_order(&mut self) {
         if self.next_order().is_some() {
             self.world.queue.pop();

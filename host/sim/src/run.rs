@@ -285,7 +285,7 @@ impl<P: Planner> Run<P> {
                     }
                     Fate::Lost => Outcome::Unknown,
                     Fate::Late(later) => {
-                        // Nobody waits for its answer.
+                        // Its answer is not waited for.
                         let event = Event::Execute(ProcessId::MAX, order.clone());
                         self.world.queue.push(now + later, event);
                         Outcome::Unknown
@@ -427,7 +427,7 @@ impl<P: Planner> Run<P> {
             .meter
             .decided(&request.snapshot, &planned.plan, &planned.faults);
         let (id, now) = (request.id, self.world.now);
-        // The engine's next snapshot is made of this one once nobody reads it.
+        // The engine's next snapshot is made of this one once it is not read any more.
         drop(request);
         self.feed(process, Input::Solved(id, Box::new(planned.plan)), now);
     }

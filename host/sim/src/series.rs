@@ -19,7 +19,7 @@ const NARROWEST: i64 = 1000;
 pub struct Figures<T> {
     /// Nano-dollars per hour.
     pub cost: T,
-    /// Nano-dollars per hour that no fleet could have undercut; zero if nobody computed it.
+    /// Nano-dollars per hour that no fleet could have undercut; zero if it was not computed.
     pub bound: T,
     /// Pods that waited; averages in thousandths.
     pub pending: T,

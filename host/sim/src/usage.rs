@@ -1,8 +1,8 @@
 //! Usage of pods beside their requests: sums over time, nodes that are busy while no pod waits, requests that are inflated.
 //!
 //! Nodes are bought for requests of pods that wait, never for load. So high use with nothing waiting buys nothing, and
-//! requests far above use buy nodes that nobody needs; a run says both where its recording says what workloads use. On a
-//! node, pods whose use nobody knows count with what they ask for.
+//! requests far above use buy nodes that are not needed; a run says both where its recording says what workloads use. On a
+//! node, pods whose use is not known count with what they ask for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
@@ -151,7 +151,7 @@ struct Sums {
 struct Carried {
     /// Milli-cores that it gives pods.
     cpu: i64,
-    /// Milli-cores that pods ask for whose use nobody knows.
+    /// Milli-cores that pods ask for whose use is not known.
     unknown: i64,
     pods: BTreeMap<Uid, i64>,
 }
@@ -260,7 +260,7 @@ impl UsageMeter {
         }
     }
 
-    /// Looks whether nodes are busy while nobody waits.
+    /// Looks whether nodes are busy while no pod waits.
     pub(crate) fn look(&mut self, now: Timestamp, waiting: usize) {
         let busy = u32::try_from(self.busy.len()).unwrap_or(u32::MAX);
         if busy == 0 || waiting > 0 {

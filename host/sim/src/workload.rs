@@ -215,7 +215,7 @@ impl World {
         born
     }
 
-    /// A pod is gone that nobody asked to go: its owner makes another under another name. A Job's pod begins its work anew; any
+    /// A pod is gone that was not deleted: its owner makes another under another name. A Job's pod begins its work anew; any
     /// other serves for what is left of its time.
     pub(crate) fn replace(&mut self, pod: &Pod) {
         if let Some(kept) = self.workloads.owner_of(pod) {

@@ -172,7 +172,7 @@ impl World {
     }
 
     /// Lets the scheduler try what there is to try; binds and failures become visible at once. `landings` tells how each
-    /// binding stands to the plan; `None` where nobody plans.
+    /// binding stands to the plan; `None` where there is no planner.
     pub(crate) fn schedule(&mut self, mut landings: Option<Landings<'_>>) {
         let queue = self.scheduler.take_queue(&self.api);
         let mut failed: Vec<Arc<Pod>> = Vec::new();
@@ -332,7 +332,7 @@ fn is_twin(a: &Pod, b: &Pod) -> bool {
 }
 
 impl World {
-    /// Something that is nobody's order happens.
+    /// Something happens without an order.
     pub(crate) fn happen(&mut self, event: Event) {
         match event {
             Event::Change(change) => self.change(*change),
@@ -360,7 +360,7 @@ impl World {
         self.queue.holds(of_recording)
     }
 
-    /// Orders under way are lost with whoever sent them.
+    /// Orders under way are lost with their sender.
     pub(crate) fn forget_orders(&mut self) {
         self.queue
             .retain(|event| !matches!(event, Event::Execute(..) | Event::Late(_)));

@@ -45,7 +45,7 @@ fn buffers_of_a_file_become_room_of_the_shape_they_refer_to() {
     assert!(units(&load(&off)).is_empty());
 }
 
-/// A template that no pod could be made from matters to nobody but a buffer that refers to it.
+/// A template that no pod could be made from matters only to a buffer that refers to it.
 #[test]
 fn a_workload_with_a_broken_template_is_read_and_only_its_buffer_suffers() {
     let of_odd = BUFFERS.replace(

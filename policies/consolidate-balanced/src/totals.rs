@@ -65,7 +65,7 @@ impl Totals {
     }
 
     /// The parts of a move, one per pool that nodes are taken from. The saving falls to pools by what their nodes cost; where
-    /// nobody knows what they cost, each pool is credited with all of it.
+    /// it is not known what they cost, each pool is credited with all of it.
     pub(crate) fn parts(&self, mv: &Move) -> Vec<Part> {
         let mut parts: Vec<Part> = Vec::new();
         for node in mv.nodes() {

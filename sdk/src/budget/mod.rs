@@ -1,7 +1,7 @@
 //! The budget hook: how many nodes may be down at once. `use plimsoll_sdk::budget::*` has it all.
 //!
 //! A NodePool declares its own budgets; the host grants the least of those and of what every budget policy allows, so a
-//! policy can only tighten. [`Budget::allow`] is all a first policy needs; whoever needs all pools at once writes
+//! policy can only tighten. [`Budget::allow`] is all a first policy needs; a policy that needs all pools at once writes
 //! [`Budget::allowances`].
 
 mod answer;
@@ -22,7 +22,7 @@ pub trait Budget {
     /// The settings, as they appear in the Policy object; [`NoSettings`] for none.
     type Settings: Settings;
 
-    /// Signals without which the policy cannot work; the host refuses it where nobody provides them.
+    /// Signals without which the policy cannot work; the host refuses it where they are not provided.
     const REQUIRED_SIGNALS: &'static [&'static str] = &[];
 
     /// Fuel for each row of a question that the policy asks for, where the host's 1,000 are too few; the host has a ceiling for a call.

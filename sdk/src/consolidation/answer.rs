@@ -5,8 +5,8 @@ use crate::reason::Reason;
 
 /// Next to nothing, in dollars per hour, but enough for the host to do a move.
 ///
-/// A move that is to be done in any case is worth `mv.saving().max(LEAST_WORTH)`: so an empty node goes whose price nobody
-/// knows.
+/// A move that is to be done in any case is worth `mv.saving().max(LEAST_WORTH)`: so an empty node of unknown price is
+/// removed.
 pub const LEAST_WORTH: f64 = 1e-9;
 
 /// Value of a move, in dollars per hour, with its reason.

@@ -1,7 +1,7 @@
 //! The consolidation hook: which moves are worth it. `use plimsoll_sdk::consolidation::*` has it all.
 //!
 //! The host finds moves that are feasible and within every rule; a policy says what each is worth, net of what it charges
-//! for the disturbance. [`Consolidation::score`] is all a first policy needs; whoever needs all nodes at once, for shares of
+//! for the disturbance. [`Consolidation::score`] is all a first policy needs; a policy that needs all nodes at once, for shares of
 //! the whole, writes [`Consolidation::scores`].
 
 mod answer;
@@ -23,7 +23,7 @@ pub trait Consolidation {
     /// The settings, as they appear in the Policy object; [`NoSettings`] for none.
     type Settings: Settings;
 
-    /// Signals without which the policy cannot work; the host refuses it where nobody provides them.
+    /// Signals without which the policy cannot work; the host refuses it where they are not provided.
     const REQUIRED_SIGNALS: &'static [&'static str] = &[];
 
     /// Fuel for each row of a question that the policy asks for, where the host's 1,000 are too few; the host has a ceiling for a call.

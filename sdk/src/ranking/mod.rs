@@ -1,7 +1,7 @@
 //! The ranking hook: which instances to buy, and in which order to try them. `use plimsoll_sdk::ranking::*` has it all.
 //!
-//! [`Ranking::price`] is all a first policy needs. Whoever cares about the finished instance also writes
-//! [`Ranking::order`]; whoever needs the whole table at once takes [`Ranking::prices`] or [`Ranking::orders`].
+//! [`Ranking::price`] is all a first policy needs. A policy that cares about the finished instance also writes
+//! [`Ranking::order`]; one that needs the whole table at once takes [`Ranking::prices`] or [`Ranking::orders`].
 
 mod answer;
 mod columns;
@@ -24,7 +24,7 @@ pub trait Ranking {
     /// The settings, as they appear in the Policy object; [`NoSettings`] for none.
     type Settings: Settings;
 
-    /// Signals without which the policy cannot work; the host refuses it where nobody provides them.
+    /// Signals without which the policy cannot work; the host refuses it where they are not provided.
     const REQUIRED_SIGNALS: &'static [&'static str] = &[];
 
     /// Fuel for each row of a question that the policy asks for, where the host's 1,000 are too few; the host has a ceiling for a call.

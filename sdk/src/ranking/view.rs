@@ -1,4 +1,4 @@
-//! Typed views of one row: an offering, a pool, a planned claim. Cheap to ask, and nobody has to know what a column is.
+//! Typed views of one row: an offering, a pool, a planned claim. Cheap to ask, without any knowledge of columns.
 
 use std::rc::Rc;
 

@@ -218,7 +218,7 @@ def queue(sqs):
 
 def caller():
     assert client("sts").get_caller_identity()["Account"] == "111122223333"
-    # Nobody signs the question for a role; no role of the cloud trusts this token, whose claims are {}.
+    # The question for a role is not signed; no role of the cloud trusts this token, whose claims are {}.
     role = {"RoleArn": "arn:aws:iam::111122223333:role/none", "RoleSessionName": "check"}
     take = client("sts", signature_version=UNSIGNED).assume_role_with_web_identity
     refused("InvalidIdentityToken", 400, take, WebIdentityToken="none", **role)

@@ -45,7 +45,7 @@ fn port(arguments: &[String]) -> Result<u16, String> {
 }
 
 async fn serve(port: u16) -> io::Result<()> {
-    // Before anything is said, so that whoever reads it may end this at once.
+    // Before anything is said, so that the reader may end this at once.
     let (mut interrupted, mut terminated) = (
         signal(SignalKind::interrupt())?,
         signal(SignalKind::terminate())?,

@@ -12,7 +12,7 @@ pub struct Rate {
     pub burst: f64,
 }
 
-/// Rates of an account that nobody raised, by operation.
+/// Default rates of an account, by operation.
 pub fn usual_rates() -> BTreeMap<String, Rate> {
     let reads = [
         "DescribeImages",

@@ -244,7 +244,7 @@ impl Shared {
             Some(Effect::Fails(fault)) => (Err(fault), Sending::Whole),
             Some(Effect::Holds) => self.hold().await,
             Some(Effect::HoldsAnswer) => {
-                // Whoever asked does not hear of an error either.
+                // The client does not hear of an error either.
                 drop(self.act(asked).await);
                 self.hold().await
             }

@@ -12,7 +12,7 @@ use crate::fault::Fault;
 use crate::form;
 use crate::world::World;
 
-/// The one operation that nobody signs: who calls is told by the token.
+/// The one operation that is not signed: the token says who calls.
 pub(crate) const BY_TOKEN: &str = "AssumeRoleWithWebIdentity";
 /// Credentials of a role last so long.
 const SESSION: Duration = Duration::from_hours(1);

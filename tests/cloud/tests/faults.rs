@@ -74,7 +74,7 @@ async fn half_of_an_answer_comes_as_if_it_were_all_or_before_its_connection_ends
         );
         let length = format!("content-length: {}", told.body.len());
         assert_eq!(told.head.contains(&length), is_ended, "{told:?}");
-        // Nobody says that a cut answer is at its end: its last chunk is missing.
+        // A cut answer does not say that it is at its end: its last chunk is missing.
         assert!(!told.body.ends_with("0\r\n\r\n"), "{told:?}");
         assert_eq!(cloud.with(|world| world.launch_templates.len()), 1);
     }

@@ -160,7 +160,7 @@ async fn a_plan_holds_under_the_scheduler_and_its_recording_plays_the_same() -> 
     let course = served.stop().await?;
     let landed = course.fidelity.pending;
     // Not all: an attempt of the scheduler that fails drops a pod's nomination, and the pod may be bound to another node
-    // that holds it before the nomination is asserted again. Whoever was promised the room that it takes there is planned anew, and
+    // that holds it before the nomination is asserted again. A pod that was promised the room that it takes there is planned anew, and
     // counts nowhere if it is bound before that.
     let counted = landed.as_planned + landed.sooner + landed.elsewhere;
     assert!(landed.as_planned >= 14 && counted <= 20, "{landed:?}");

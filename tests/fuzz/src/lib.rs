@@ -1,4 +1,4 @@
-//! Input that nobody would write, for all that reads what others wrote: modules and their vectors, answers of guests, snapshots, schedules of budgets.
+//! Malformed and hostile input, for all that reads what others wrote: modules and their vectors, answers of guests, snapshots, schedules of budgets.
 //!
 //! A [`Target`] makes one input of what a [`Draw`] gives and judges what became of it; it panics where a rule is broken. Every input is made
 //! anew of a seed and a number, so that these two are all that is needed to see a failure again. It runs on the stable toolchain: inputs

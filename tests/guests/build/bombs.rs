@@ -1,4 +1,4 @@
-//! Components that are small or cheap to write, and that nobody should parse to the end or compile.
+//! Components that are small or cheap to write, and that must not be parsed to the end or compiled.
 
 use std::borrow::Cow;
 

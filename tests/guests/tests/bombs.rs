@@ -1,5 +1,5 @@
 //! Modules that are small or cheap to write and dear to parse, to check or to compile are refused by counting, before anybody compiles
-//! them: here nobody could.
+//! them: here nothing could.
 
 use plimsoll_core::hook::PolicySettings;
 use plimsoll_guests::{BOMBS, handmade};

@@ -157,7 +157,7 @@ fn a_module_that_needs_a_signal_that_nobody_provides_is_refused() {
     check(
         &promising(&names, manifest),
         "SignalMissing",
-        "the module needs the signal carbon, which nobody provides",
+        "the module needs the signal carbon, which is not provided",
     );
 }
 

@@ -14,7 +14,7 @@ use plimsoll_policy::{Engine, EngineSettings, Limits, Outcome, Refusal, Step};
 
 use crate::common;
 
-/// An engine with one place, for which nobody waits.
+/// An engine with one place, for which no call waits.
 fn busy() -> Engine {
     let limits = Limits {
         wait: Duration::ZERO,

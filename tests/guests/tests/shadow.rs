@@ -277,7 +277,7 @@ fn beside_a_cluster_a_shadow_has_half_the_fuel_of_a_module_that_decides_and_all_
     }
 }
 
-/// Decisions find their place at once although a shadow is asked without end, on an engine with one place for which nobody waits.
+/// Decisions find their place at once although a shadow is asked without end, on an engine with one place for which no call waits.
 #[test]
 fn a_shadow_takes_no_place_of_a_module_that_decides_and_is_passed_over_or_asked() {
     let engine = one_at_a_time(None);

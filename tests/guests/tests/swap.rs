@@ -98,7 +98,7 @@ fn a_thousand_swaps_fail_no_decision_and_mix_none() {
     let decide = |told: mpsc::SyncSender<()>| {
         while !is_over.load(Ordering::Relaxed) {
             check_whole(&generations.current(), &snapshot);
-            // Nobody listens any more once the last swap is made.
+            // The receiver is gone once the last swap is made.
             let _ = told.send(());
         }
     };

@@ -61,7 +61,7 @@ fn add_nodes(case: &mut Case) {
     }
 }
 
-/// A node loses the label of its zone, or gets a taint that keeps nobody off, or one that keeps most off.
+/// A node loses the label of its zone, or gets a taint that keeps no pod off, or one that keeps most off.
 fn node(node: &mut Value, draw: &mut Draw) {
     if draw.percent(20)
         && let Some(labels) = node["metadata"]["labels"].as_object_mut()

@@ -136,7 +136,7 @@ impl ControlPlane {
             format!("--secure-port={}", self.ports.api_server()),
             "--bind-address=127.0.0.1".to_owned(),
             "--advertise-address=127.0.0.1".to_owned(),
-            // A loopback address may not be an endpoint of the service `kubernetes`, and nobody looks for it.
+            // A loopback address may not be an endpoint of the service `kubernetes`, and nothing looks for it.
             "--endpoint-reconciler-type=none".to_owned(),
             format!("--cert-dir={}", self.credentials.certificates.display()),
             "--service-cluster-ip-range=10.96.0.0/16".to_owned(),

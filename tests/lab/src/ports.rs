@@ -1,5 +1,5 @@
 //! Ports of a lab: a block of adjacent ones, below the range from which the kernel serves outgoing connections,
-//! so that nobody else is given one between our look and the program's bind.
+//! so that no other process is given one between our look and the program's bind.
 //!
 //! The first port of a block stays bound as long as the lab lives: that is how labs of other processes see that the block is taken.
 

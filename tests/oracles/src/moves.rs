@@ -13,7 +13,7 @@ use plimsoll_core::snapshot::{Snapshot, StateNode};
 use plimsoll_core::units::PricePerHour;
 
 /// Everything that is wrong with a move, carried out at once: its members go, and their pods are bound in its order.
-/// Waiting pods and those of other deleting nodes are nobody's business here.
+/// Waiting pods and those of other deleting nodes do not matter here.
 pub fn findings(snapshot: &Snapshot, found: &Move) -> Vec<Finding> {
     findings_at(snapshot, found, PriceRule::List)
 }
@@ -67,7 +67,7 @@ pub fn vacated(snapshot: &Snapshot, members: &[usize]) -> Snapshot {
     result
 }
 
-/// List price of all nodes of ours that are not deleting, with each node's own cost; nodes that nobody sells are free.
+/// List price of all nodes of ours that are not deleting, with each node's own cost; nodes that are not on sale are free.
 pub fn fleet_cost(snapshot: &Snapshot) -> PricePerHour {
     let staying = snapshot.nodes.iter().filter(|node| !node.is_deleting());
     staying.filter_map(|node| node_price(snapshot, node)).sum()

@@ -122,7 +122,7 @@ fn replicated(cluster: ClusterFixture, shapes: &Shapes) -> ClusterFixture {
     workloads(shapes).fold(cluster, ClusterFixture::pods)
 }
 
-/// Pods that belong to nobody.
+/// Pods without an owner.
 fn single(cluster: ClusterFixture, shapes: &Shapes) -> ClusterFixture {
     shapes
         .iter()

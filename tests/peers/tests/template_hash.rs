@@ -1,4 +1,4 @@
-//! Our hash of a pool's template against Karpenter's own, on templates that nobody picked.
+//! Our hash of a pool's template against Karpenter's own, on templates drawn at random.
 
 use plimsoll_api::{Interner, Kind, Object, read};
 use plimsoll_core::model::{self, template_hash};

@@ -7,7 +7,7 @@ use plimsoll_core::schedule;
 use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::ClusterFixture;
 
-/// An engine, its time, and the actions that nobody has looked at yet.
+/// An engine, its time, and the actions that were not looked at yet.
 pub(crate) struct Driven {
     pub(crate) engine: Engine,
     pub(crate) now: Timestamp,

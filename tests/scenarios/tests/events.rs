@@ -265,7 +265,7 @@ fn a_pool_whose_budget_lets_no_node_go_is_told_so_once() {
         driven.told();
         driven.hand_in(Input::Considered(request.id, Box::new(decision)));
         reports.extend(driven.told());
-        // A node of nobody's, so that there is reason to look again.
+        // A node without a claim, so that there is reason to look again.
         let other = cluster().node(node(name)).parts().0.nodes.remove(0);
         driven.hand_in(Input::Applied(Object::Node(other), Version(2)));
     }

@@ -52,7 +52,7 @@ impl World {
         Engine::new(settings, catalogues, self.seed)
     }
 
-    /// The snapshot that a new engine asks to be planned; `None` where nobody waits.
+    /// The snapshot that a new engine asks to be planned; `None` where no pod waits.
     fn asked(&self, engine: &mut Engine, order: u64) -> Option<SolveRequest> {
         let mut objects: Vec<Object> = self.objects.iter().collect();
         let mut draw = Draw::new(order, "order", 0);
@@ -198,7 +198,7 @@ struct Fates<'w> {
 impl Fates<'_> {
     /// Each claim comes as far as is drawn, and its pods with it.
     fn befall(&mut self, plan: &Plan, claims: Vec<NodeClaim>) {
-        // Where a ceiling holds some back, nobody says here which claim is which row's.
+        // Where a ceiling holds some back, it is not known here which claim is which row's.
         let rows = (claims.len() == plan.claims.len()).then_some(&plan.placements);
         for (row, claim) in claims.into_iter().enumerate() {
             let node = self.befalls(claim);
@@ -335,7 +335,7 @@ fn differences(shape: &Shape, order: u64) -> Result<(), TestCaseError> {
     let snapshot = found.snapshot(now);
     let plan = schedule::plan(&snapshot);
     let Some(request) = request else {
-        // Nobody asks for a node; what would be decided on is the same all the same.
+        // No pod asks for a node; what would be decided on is the same all the same.
         let told = difference(&engine.snapshot(now), &snapshot);
         prop_assert!(told.is_none(), "{}", told.unwrap_or_default());
         return Ok(());

@@ -69,7 +69,7 @@ impl Driven {
         self.hand_in(Input::Applied(Object::Pod(pod), Version(version)));
     }
 
-    /// A pod that nobody planned is bound to the node.
+    /// A pod that was not planned is bound to the node.
     fn bind(&mut self, stranger: PodFixture) {
         self.bind_to("n1", stranger);
     }

@@ -262,7 +262,7 @@ fn a_buffer_that_goes_takes_its_room_with_it() {
 proptest! {
     #![proptest_config(cases(24))]
 
-    /// Whatever is kept and whatever comes, a run ends, every plan holds before the checker, and nobody waits longer than
+    /// Whatever is kept and whatever comes, a run ends, every plan holds before the checker, and no pod waits longer than
     /// without spare room for want of a place.
     #[test]
     fn worlds_with_spare_room_come_to_rest(

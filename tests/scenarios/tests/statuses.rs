@@ -48,7 +48,7 @@ impl Driven {
                     Action::Do(order) => {
                         if let Request::Write(Write::ChangeStatus(object, change)) = order.request {
                             told.insert(object, *change);
-                            // Nobody sees the object change, so that it is told again a second later.
+                            // The change of the object is not seen, so that it is written again a second later.
                             let done = Outcome::Done(Answer::Nothing);
                             self.hand_in(Input::Outcome(order.id, done));
                         }

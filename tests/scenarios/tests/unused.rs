@@ -7,7 +7,7 @@ use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_typ
 use plimsoll_scenarios::stage;
 use plimsoll_sim::{Change, Planner, Run, TimedChange};
 
-/// What a pod asks for that shares a node with three others, and one that shares it with nobody.
+/// What a pod asks for that shares a node with three others, and one that has it alone.
 const QUARTER: i64 = 900;
 const WHOLE: i64 = 3500;
 

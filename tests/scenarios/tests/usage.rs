@@ -1,4 +1,4 @@
-//! Usage beside requests on a score card: load alone launches nothing, requests alone launch though nobody needs it.
+//! Usage beside requests on a score card: load alone launches nothing, requests alone launch though that is not needed.
 
 use plimsoll_core::ids::ObjectName;
 use plimsoll_core::time::{Span, Timestamp};
@@ -94,7 +94,7 @@ fn busy_nodes_do_not_count_while_a_pod_waits() {
     assert_eq!(busy.last().map(|span| span.to), Some(at(1900)));
 }
 
-/// C16: inflated requests launch nodes that nobody needs; the card holds requests against use and names the remedy.
+/// C16: inflated requests launch nodes that are not needed; the card holds requests against use and names the remedy.
 #[test]
 fn inflated_requests_launch_and_the_card_holds_them_against_use() {
     let card = hour(vec![(0, web(4, 3500, Some(usage(200, 128))))]);

@@ -16,7 +16,7 @@ use plimsoll_oracles::moves::{findings, fleet_cost, node_price, pass};
 
 const MOST: Shape = Shape::of(0, [2, 6, 2, 5, 3], Features::ALL);
 
-/// Shapes in which nobody wants to be near a pod that still waits: a move may count on its coming, the checker does not.
+/// Shapes in which no pod wants to be near one that still waits: a move may count on its coming, the checker does not.
 fn settled() -> impl Strategy<Value = Shape> {
     shapes(MOST).prop_map(|mut shape| {
         if shape.features.has(Kind::Affinity) {

@@ -50,7 +50,7 @@ fn a_new_node_has_a_twentieth_of_its_pool_at_most() {
     // The larger share counts: these ask for twenty times the cores of a large instance and too little memory.
     let lean = pod("web").cpu(1000).memory_mib(4095).replicas(20 * 96);
     assert_eq!(bought(cheap_large().pods(lean)), ["m7i.large"]);
-    // There is no share of a resource that nobody requests.
+    // There is no share of a resource that no pod requests.
     let without_memory = |pods| bought(cheap_large().pods(pod("web").cpu(1000).replicas(pods)));
     assert_eq!(without_memory(20 * 96), ["m7i.24xlarge"]);
     assert_eq!(without_memory(20 * 96 - 1), ["m7i.large"]);

@@ -1,4 +1,4 @@
-//! Another cloud than EC2: whoever hands in other facts is served by the same decisions, and facts of EC2 mean nothing there.
+//! Another cloud than EC2: a provider with other facts is served by the same decisions, and facts of EC2 mean nothing there.
 
 use std::collections::BTreeSet;
 

@@ -7,7 +7,7 @@ use crate::Tree;
 /// The table.
 const TABLE: &str = "tests/ACCEPTANCE.md";
 
-/// Tests that the table names and nobody wrote; rows that say "proved" and name none; the table itself, if it is missing.
+/// Tests that the table names and that do not exist; rows that say "proved" and name none; the table itself, if it is missing.
 pub fn named_tests(tree: &Tree) -> Vec<String> {
     let Some((_, table)) = tree.files().find(|(path, _)| *path == TABLE) else {
         return vec![format!("{TABLE}: the table is missing")];

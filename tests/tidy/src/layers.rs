@@ -1,4 +1,4 @@
-//! The order of the core's modules, and of the parts of its schedule: each uses what stands below it, and nobody uses one another.
+//! The order of the core's modules, and of the parts of its schedule: each uses what stands below it, and no two use one another.
 //!
 //! Read from the text: every path that begins with `crate` or `super`, in `use` and in line, tests apart. Modules of one layer may use
 //! each other as long as no way leads back.

@@ -1,5 +1,5 @@
 //! Every Rust file belongs to a program: it is the root of one, or the file above it declares it as a module, or another takes it in
-//! by its path. A file of tests that nobody declares would never run.
+//! by its path. A file of tests that is not declared would never run.
 
 use crate::tree::{Tree, has_extension, is_generated};
 

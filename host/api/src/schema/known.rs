@@ -1,4 +1,4 @@
-//! Names that rules know, whoever asks the rule: reserved domains, keys of the provider for AWS, tags and resources that are not the user's.
+//! Names that all rules share: reserved domains, keys of the provider for AWS, tags and resources that are not the user's.
 
 /// Domain of the project's own keys.
 pub(crate) const KARPENTER_DOMAIN: &str = "karpenter.sh";

@@ -60,7 +60,7 @@ fn a_node_knows_those_that_decisions_read() {
     assert_eq!(known(Kind::Node, &node).1, own);
 }
 
-/// A deadline that cannot be read is none: the claim is read all the same, and whoever drains it writes one that can.
+/// A deadline that cannot be read is none: the claim is read all the same, and its drain writes one that can.
 #[test]
 fn a_deadline_of_a_drain_is_an_instant_or_none() {
     let deadline = |written: &str| {

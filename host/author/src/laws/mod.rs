@@ -1,6 +1,6 @@
 //! Laws that every policy keeps, whatever its numbers are: it is a function of what it is shown and of nothing else.
 //!
-//! The order of rows and the numbers of names are the host's, and an offering that nobody may buy is nobody's. Numbers may differ in
+//! The order of rows and the numbers of names are the host's, and an offering that may not be bought has no effect. Numbers may differ in
 //! the last digits where a policy adds up rows in another order. Each kind of question has a file that says how it can be dressed
 //! otherwise without being another; what laws are is the same for all.
 

@@ -27,7 +27,7 @@ pub(super) fn hold(module: &Module, question: &PriceQuestion) -> Held {
             shuffle::names_renumbered(question),
         ),
         (
-            "an offering that nobody may buy means nothing",
+            "an offering that may not be bought means nothing",
             shuffle::with_a_stranger(question),
         ),
     ];

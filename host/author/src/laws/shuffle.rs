@@ -1,4 +1,4 @@
-//! The same price question in another dress: rows in another order, names under other numbers, an offering more that nobody may buy;
+//! The same price question in another dress: rows in another order, names under other numbers, one more offering that may not be bought;
 //! and what dresses of other questions are made with.
 //!
 //! Each dress comes with the way back: for every row of the new question its place in the old one.

@@ -1,7 +1,7 @@
 //! A class tried out: the calls of a launch are made without launching anything, so that a right that is missing, or user data that is too long,
 //! is told before pods wait for it.
 //!
-//! The launch template is really made, since it can be had in no other way; it goes once nobody has used it for a minute.
+//! The launch template is really made, since it can be had in no other way; it is deleted once it has not been used for a minute.
 //!
 //! An instance profile that EC2 does not know yet is no result that lasts: one that was just made appears after some seconds.
 

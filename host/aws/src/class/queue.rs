@@ -16,7 +16,7 @@ pub enum QueueStanding {
     Unnamed,
     /// Its messages are read.
     Heard,
-    /// It cannot be read as long as nobody changes something.
+    /// It cannot be read until a person changes something.
     Unusable {
         /// In Pascal case, as the condition names it.
         reason: &'static str,

@@ -97,7 +97,7 @@ impl Trial {
         })
     }
 
-    /// The request of a launch that nobody makes, with a way to buy in each zone that has the type.
+    /// The request of a launch that is never made, with a way to buy in each zone that has the type.
     pub(crate) fn request(&self, class: &ServedClass) -> LaunchRequest {
         let own = &self.instance_type;
         let mut zones: Vec<&Offering> = own.offerings.iter().collect();
@@ -115,7 +115,7 @@ impl Trial {
         } else {
             "default"
         };
-        // Nobody's: it asks for nothing else.
+        // A claim of no pool: it asks for nothing else.
         let claim = Arc::new(NodeClaim {
             class: class.reference(),
             requirements: Requirements::from_iter([Requirement::one_of(

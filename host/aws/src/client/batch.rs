@@ -1,4 +1,4 @@
-//! Calls that are made together: whoever asks first waits a moment for others, and one call answers them all.
+//! Calls that are made together: the first caller waits a moment for others, and one call answers them all.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -38,8 +38,8 @@ impl<K, A> Batch<K, A> {
         (asking, waiting.len() == 1)
     }
 
-    /// Those who have waited longest, up to so many, for one call; `true` beside them if others still wait for the next. If not, whoever
-    /// comes from now on is the first of others.
+    /// Those who have waited longest, up to so many, for one call; `true` beside them if others still wait for the next. If not, the
+    /// next caller is the first of others.
     pub(super) fn take(&self, most: usize) -> (Vec<Asking<K, A>>, bool) {
         let mut waiting = self.waiting();
         let count = waiting.len().min(most);

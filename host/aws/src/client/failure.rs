@@ -81,8 +81,8 @@ fn status<E>(error: &SdkError<E, HttpResponse>) -> Option<u16> {
     status.filter(|status| !(200..300).contains(status))
 }
 
-/// `true` for an answer by which AWS says that it did not carry out a call: the caller's mistake, with a code of AWS's, since whoever stands
-/// between may answer so for a call that was passed on; or too many requests.
+/// `true` for an answer by which AWS says that it did not carry out a call: the caller's mistake, with a code of AWS's, since a proxy
+/// may answer so for a call that it passed on; or too many requests.
 pub(super) fn is_refusal(status: u16, code: &str) -> bool {
     let is_own = (400..500).contains(&status) && status != TIMED_OUT && !code.is_empty();
     is_own || ErrorClass::of(code, None) == ErrorClass::Throttled

@@ -100,7 +100,7 @@ impl Clients {
     async fn read_together(self, urgency: Urgency) {
         sleep(WINDOW).await;
         loop {
-            // Whoever comes before it is the call's turn is answered by it, too: fewer tokens make larger calls.
+            // A caller that comes before it is the call's turn is answered by it, too: fewer tokens make larger calls.
             self.buckets.turn(DESCRIBE, urgency, 1).await;
             let (asking, are_more) = self.reads_of(urgency).take(READ);
             let call = Call::due(DESCRIBE, urgency);
@@ -124,7 +124,7 @@ impl Clients {
                 let mut found = found.iter();
                 found.find(|own| own.id == id).cloned()
             });
-            // Whoever has given up waiting needs no answer.
+            // A caller that has given up needs no answer.
             drop(answer.send(own));
         }
     }

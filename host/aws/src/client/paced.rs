@@ -92,7 +92,7 @@ impl Clients {
             Err(error) if error.class() == ErrorClass::Throttled => {
                 self.buckets.throttled(call.action, sent);
             }
-            // Nobody knows what a call without an answer says of the bucket.
+            // A call without an answer says nothing of the bucket.
             Err(error) if error.status.is_none() => {}
             _ => self.buckets.answered(call.action),
         }

@@ -1,7 +1,7 @@
 //! Instances of a launch, dealt to its claims.
 //!
-//! They are dealt in the order of their ids to claims in the order of the request, leaving out those that other claims of the launch have: whoever
-//! repeats the call, or reads it back, deals the same to the same.
+//! They are dealt in the order of their ids to claims in the order of the request, leaving out those that other claims of the launch have:
+//! a call that is repeated, or read back, deals the same to the same.
 
 use std::collections::BTreeSet;
 

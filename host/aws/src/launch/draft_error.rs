@@ -10,7 +10,7 @@ use crate::user_data::UserDataError;
 /// A launch that cannot be asked for.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub(crate) enum DraftError {
-    /// There is nobody to launch for.
+    /// There is no claim to launch for.
     #[error("a launch without claims")]
     NoClaims,
     /// Nothing that could be bought boots an image of the class in one of its subnets.

@@ -1,4 +1,4 @@
-//! Launch templates that are there: one that was used lately is not asked for again, and one that nobody has used for a while is deleted.
+//! Launch templates that are there: one that was used lately is not asked for again, and one that has not been used for a while is deleted.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ const KEPT: Duration = Duration::from_mins(1);
 #[derive(Debug, Default)]
 pub(crate) struct KeptTemplates {
     by_name: Mutex<BTreeMap<String, Template>>,
-    /// Whoever makes templates: two launches at once would make the same.
+    /// Held while templates are made: two launches at once would make the same.
     pub(crate) making: tokio::sync::Mutex<()>,
 }
 
@@ -44,7 +44,7 @@ impl KeptTemplates {
         InUse { kept: self, names }
     }
 
-    /// `true` if EC2 has said that a template is there, and nobody has given it up since.
+    /// `true` if EC2 has said that a template is there, and it was not given up since.
     pub(crate) fn is_there(&self, name: &str) -> bool {
         self.lock().get(name).is_some_and(|own| own.is_there)
     }
@@ -67,7 +67,7 @@ impl KeptTemplates {
         }
     }
 
-    /// Templates that nobody has used for [`KEPT`]. They are known no more: whoever needs one asks EC2 again.
+    /// Templates that have not been used for [`KEPT`]. They are forgotten: a launch that needs one asks EC2 again.
     pub(crate) fn give_up(&self, now: Instant) -> Vec<String> {
         let is_unused =
             |own: &Template| own.launches == 0 && now.saturating_duration_since(own.used) >= KEPT;

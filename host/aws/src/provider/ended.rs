@@ -9,7 +9,7 @@ use crate::ended::EndedEarly;
 const ASKED: usize = 200;
 
 impl Ec2 {
-    /// Instances of claims whose node has not joined, and that nobody has asked to go.
+    /// Instances of claims whose node has not joined, and that are not deleting.
     pub fn joining(&self) -> BTreeSet<ProviderId> {
         let claims = self.claims();
         let joining = claims

@@ -20,7 +20,7 @@ impl Ec2 {
         }
     }
 
-    /// Ends once every claim that there is was seen: until then nobody knows whether a message is about one.
+    /// Ends once every claim that there is was seen: until then it is not known whether a message is about one.
     pub async fn listed(&self) {
         let mut listed = self.listed.subscribe();
         // The sender is this one's own.

@@ -32,7 +32,7 @@ pub enum Heard {
     Message {
         /// Its content.
         message: Message,
-        /// Those of its instances whose claims nobody has asked to go.
+        /// Those of its instances whose claims are not deleting.
         staying: Vec<ProviderId>,
         /// `true` if it was heard before, and its claims still stay.
         is_repeated: bool,
@@ -61,7 +61,7 @@ pub struct QueueReader {
     kept: BTreeMap<String, Kept>,
     /// The next look at claims.
     look: Instant,
-    /// News that nobody has asked for yet, the last first.
+    /// News that was not asked for yet, the last first.
     news: Vec<Heard>,
 }
 
@@ -111,7 +111,7 @@ impl QueueReader {
         }
     }
 
-    /// The next news. Whoever asks has dealt with those before: the message that they were of may be deleted. An error is that of a question
+    /// The next news. The caller has dealt with those before: the message that they were of may be deleted. An error is that of a question
     /// that failed; to ask for more asks again. May be dropped while it waits; nothing is lost then.
     pub async fn next(&mut self) -> Result<Heard, CallError> {
         loop {

@@ -77,7 +77,7 @@ pub(crate) enum AliasError {
     Unsupported(String),
 }
 
-/// Parameters of an alias on a version of Kubernetes such as `1.34`. Those that AWS has not published are passed over by whoever reads them.
+/// Parameters of an alias on a version of Kubernetes such as `1.34`. Those that AWS has not published are skipped when they are read.
 pub(crate) fn parameters(alias: &str, kubernetes: &str) -> Result<Vec<AliasParameter>, AliasError> {
     let malformed = || AliasError::Malformed(alias.to_owned());
     let (family, release) = alias.split_once('@').ok_or_else(malformed)?;

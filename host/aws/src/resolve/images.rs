@@ -48,7 +48,7 @@ pub(crate) fn queries(terms: &[ImageTerm], ids: impl IntoIterator<Item = String>
 /// An image with the requirements of the types that it fits.
 type Fitting = (Image, Vec<NodeSelectorRequirement>);
 
-/// Query for the images of a term by their name and their tags; `None` where it says neither, whoever may own them.
+/// Query for the images of a term by their name and their tags; `None` where it says neither, whatever their owner.
 fn named(term: &ImageTerm) -> Option<Query> {
     let name = term.name.clone().map(|name| Query::one_of("name", [name]));
     let tags = (!term.tags.is_empty()).then(|| Query::tagged(&term.tags));

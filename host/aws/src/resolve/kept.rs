@@ -181,7 +181,7 @@ impl KeptAnswers {
     ) {
         let lasts = self.intervals.images;
         let lasts = if moves { lasts.min(MOVES) } else { lasts };
-        // Whoever finds none waits for some.
+        // A class without any waits for some.
         if !found.is_empty() {
             let question = (class.to_owned(), query.clone());
             self.images.keep(question, found.to_vec(), now, lasts);

@@ -1,4 +1,4 @@
-//! Instance profiles that nobody uses any more: those that were made for a class which has another by now, or is gone.
+//! Unused instance profiles: those that were made for a class which has another by now, or is gone.
 //!
 //! A profile in use is never among them. A claim that does not say its profile yet may get any of its class's, so all of that class stay; and a
 //! class that is there keeps the one of its role, whether its status names it yet or not. Profiles are read before classes and claims, so

@@ -1,4 +1,4 @@
-//! Static hash of EC2NodeClasses beside the hashing module that Karpenter uses, on classes that nobody picked.
+//! Static hash of EC2NodeClasses beside the hashing module that Karpenter uses, on classes drawn at random.
 //!
 //! Line N of the table is the hash of the class that seed N draws, by the program in `tests/class-hashes`; `make class-hashes` writes it.
 

@@ -102,7 +102,7 @@ pub(super) struct NodeDisruption {
     state: &'static str,
     /// The rule in words.
     message: String,
-    /// When that rule ends by itself; absent where nobody knows.
+    /// When that rule ends by itself; absent where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     until: Option<Instant>,
     /// `Underutilized`, `Empty` or `Drifted`, of a command or a budget.

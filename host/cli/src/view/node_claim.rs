@@ -33,7 +33,7 @@ pub(crate) struct NodeClaimProgress {
     /// The condition that it waits for; absent where it has reached all, and once it is deleting.
     #[serde(skip_serializing_if = "Option::is_none")]
     waits_for: Option<Awaited>,
-    /// Its deletion; absent where nobody has asked for it.
+    /// Its deletion; absent where it is not asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     deletion: Option<Deletion>,
     /// Its node; absent until that has registered.

@@ -451,7 +451,7 @@ fn guarded(
     all.into_iter().flatten().collect()
 }
 
-/// Limits and use in words, resource by resource; `None` where nobody knows whether there are limits.
+/// Limits and use in words, resource by resource; `None` where it is not known whether there are limits.
 fn limits_text(pool: &NodePool, limits: &Resources, left: &Resources) -> Option<String> {
     let problem = pool.unread.problem.as_deref();
     if problem.is_some_and(|problem| problem.starts_with(LIMITS)) {

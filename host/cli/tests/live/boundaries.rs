@@ -56,7 +56,7 @@ const fn after(verb: Verb, resource: &'static str, skip: u32) -> Boundary {
 const MACHINES: usize = 4;
 
 const BOUNDARIES: [Boundary; 20] = [
-    // The first two run always: the instance is there and nobody knows; it is gone and nobody knows.
+    // The first two run always: the instance is there and no object says so; it is gone and no object says so.
     after(Verb::Create, "nodes", 0),
     after(Verb::Delete, "nodes", 0),
     before(Verb::Create, "nodeclaims", 0),

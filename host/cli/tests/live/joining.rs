@@ -1,4 +1,4 @@
-//! Nodes that join: pods wait for the one that was bought for them however long it boots, and it gets all that is ours, whoever made it.
+//! Nodes that join: pods wait for the one that was bought for them however long it boots, and it gets all that is ours, whatever made it.
 
 use k8s_openapi::api::core::v1::{Node, Pod};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{OwnerReference, Time};

@@ -11,7 +11,7 @@ use super::PATIENCE;
 use super::policies::{condition, is, list_price, policy};
 use super::served::{ALONE, Asked, Served};
 
-/// A shipped module with a section that nobody reads and that fills two ConfigMaps.
+/// A shipped module with a section that is not read and that fills two ConfigMaps.
 fn large() -> Vec<u8> {
     let mut state = 1_u32;
     let noise = std::iter::repeat_with(|| {

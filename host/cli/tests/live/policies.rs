@@ -344,7 +344,7 @@ async fn a_module_that_keeps_failing_is_set_aside_and_the_next_process_does_not_
 
     served.succeed().await;
     served.run_pods("more", 1).await;
-    // Nobody but the last good module is asked.
+    // Only the last good module is asked.
     let asked = |said: &PolicyStatus| is_aside(said) && said.calls > 0 && said.faults == 0;
     let said = served.until_said("mine", "to be asked", asked).await;
     assert!(said.fallbacks > 0, "{said:?}");

@@ -96,7 +96,7 @@ async fn a_pool_shows_its_nodes_and_one_without_its_class_says_so_until_that_is_
     until_shown(client, "general", "Nodes", "0").await;
 }
 
-/// A pool that nothing can be bought of, and a pod that asks for a label of which nobody has heard, are told with what is wrong and
+/// A pool that nothing can be bought of, and a pod that asks for an unknown label, are reported with what is wrong and
 /// leave the others as they are.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requirements_that_nothing_meets_are_told_on_the_pool_and_the_pod() {

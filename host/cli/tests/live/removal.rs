@@ -157,7 +157,7 @@ async fn a_claim_whose_machine_is_gone_goes() {
     let claim = claim_of(&served, &node).await.name_any();
 
     served.end_pods().await;
-    // Nobody puts the finalizer back meanwhile.
+    // The finalizer is not put back meanwhile.
     served.lab.pause(NAME).expect("it runs");
     let bare = Patch::Merge(json!({"metadata": {"finalizers": null}}));
     let params = PatchParams::default();

@@ -2,7 +2,7 @@
 
 use crate::user::{Folder, argument, fed, plimsoll, pod, snapshot};
 
-/// Output of kubectl: a list with status, managed fields and kinds that nobody asked about.
+/// Output of kubectl: a list with status, managed fields and kinds that do not matter.
 const PRINTED: &str = r#"{"apiVersion": "v1", "kind": "List", "metadata": {"resourceVersion": ""}, "items": [
   {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "uid": "1", "creationTimestamp": "2026-11-21T09:00:00Z",
     "labels": {"topology.kubernetes.io/region": "us-gov-west-1", "topology.kubernetes.io/zone": "us-gov-west-1a"},

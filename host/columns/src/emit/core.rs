@@ -127,7 +127,7 @@ fn row_struct(list: &List, row: &Row, body: &mut String) {
     body.push_str("}\n\n");
 }
 
-/// Adds what a row says to its columns; ends of parts are set by whoever adds the parts.
+/// Adds what a row says to its columns; ends of parts are set where the parts are added.
 fn push(table: &Table, list: &List, row: &Row, body: &mut String) {
     let borrowed = if is_borrowed(list, row) { "<'_>" } else { "" };
     let interns = list

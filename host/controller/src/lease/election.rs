@@ -1,6 +1,6 @@
 //! The rules of an election by lease: who may take it when, and until when its holder may write.
 //!
-//! The same as client-go's, so that instances of either take turns. Nobody trusts another's clock: a lease counts as held for as long as it
+//! The same as client-go's, so that instances of either take turns. None trusts another's clock: a lease counts as held for as long as it
 //! says, from when a change of it was last *seen*. Its holder counts from when it *asked* for the last renewal, which is earlier. So no holder
 //! writes when another can have taken over, however long an answer, a pause of the process or the other's look at the lease took.
 
@@ -133,7 +133,7 @@ impl Election {
             .map_or(usual, |at| at.min(usual))
     }
 
-    /// When another's lease falls free if nobody renews it; `None` where it is free, or ours.
+    /// When another's lease falls free if it is not renewed; `None` where it is free, or ours.
     fn free_at(&self) -> Option<Instant> {
         let (record, since) = self.seen.as_ref()?;
         let is_anothers = !record.holder.is_empty() && record.holder != self.identity;

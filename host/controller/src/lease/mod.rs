@@ -1,4 +1,4 @@
-//! Leadership: of all processes that serve a cluster one acts, the holder of a lease. It writes only as long as nobody else can hold it.
+//! Leadership: of all processes that serve a cluster one acts, the holder of a lease. It writes only as long as no other process can hold it.
 //!
 //! [`Candidate::lead`] waits until the lease is ours. From then on [`Leadership`] renews it beside all other work; [`Leadership::gate`] keeps
 //! writes of a client within the term. A holder that cannot renew has lost: its process ends, and what it had begun is seen on the objects.
@@ -26,7 +26,7 @@ pub use gate::{Gate, Gated};
 /// How long one request about the lease may take.
 const REQUEST: Duration = Duration::from_secs(6);
 
-/// The lease is not ours any more, or nobody knows.
+/// The lease is not ours any more, or that is not known.
 #[derive(Debug, ThisError)]
 #[error(
     "lease {namespace}/{name} was lost: {cause}; another process may act now, and this one ends"
@@ -257,7 +257,7 @@ impl Keeper {
     }
 }
 
-/// Waits for the word; `false` where nobody can give it any more.
+/// Waits for the word; `false` where the sender is gone.
 async fn told_to_stop(stopped: &mut watch::Receiver<bool>) -> bool {
     stopped.wait_for(|stop| *stop).await.is_ok()
 }

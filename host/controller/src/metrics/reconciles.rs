@@ -116,7 +116,7 @@ impl Controller {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     Success,
-    /// It is tried again, and nobody is to blame.
+    /// It is tried again, and is no error.
     Requeue,
     Error,
 }
@@ -165,7 +165,7 @@ impl ReconcileMeters {
         own.time.observe(took);
     }
 
-    /// One has failed, and nobody knows how long that took.
+    /// One has failed after an unknown time.
     pub(crate) fn failed(&mut self, controller: Controller) {
         self.0[controller as usize].ended[Ending::Error as usize] += 1;
     }

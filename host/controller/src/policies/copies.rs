@@ -108,7 +108,7 @@ impl Copies {
         Ok(())
     }
 
-    /// Deletes the copies that nobody needs any more, if there may be any.
+    /// Deletes the copies that are not needed any more, if there may be any.
     pub(super) async fn collect(&self) -> Result<(), Error> {
         let mut there = self.there.lock().await;
         if !std::mem::take(&mut self.needed().is_less) {
@@ -120,7 +120,7 @@ impl Copies {
     }
 
     async fn collect_all(&self, there: &mut BTreeSet<String>) -> Result<(), Error> {
-        // Without the kind nobody can say what Policies remember.
+        // Without the kind it is not known what Policies remember.
         let Some(mut needed) = remembered_digests(&self.client).await? else {
             return Ok(());
         };

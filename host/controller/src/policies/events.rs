@@ -232,7 +232,7 @@ mod tests {
         let held = status(("True", "ServedByAnother", words), "a", "pool x");
         assert_eq!(told(None, &held), ["ServedByAnother: pool x"]);
         assert_eq!(told(Some(&serves), &held), ["ServedByAnother: pool x"]);
-        // The trouble is over, whoever serves its pools.
+        // The trouble is over, whichever policy serves its pools.
         let refused = status(("False", "BytesMissing", "it is gone"), "a", "pool x");
         assert_eq!(
             told(Some(&refused), &held),

@@ -50,7 +50,7 @@ use task::PolicyTask;
 const FIRST_JUDGEMENT: Duration = Duration::from_secs(20);
 /// Between two looks at counts, and two tries of what the machine had no room for or the API server no answer.
 const PAUSE: Duration = Duration::from_secs(10);
-/// Between two looks for copies that nobody needs.
+/// Between two looks for copies that are not needed.
 const COLLECTION: Duration = Duration::from_secs(30);
 
 /// Means to serve Policies.
@@ -167,7 +167,7 @@ impl Tasks {
                 },
                 _ = collection.tick() => {
                     if let Err(error) = self.common.copies.collect().await {
-                        tracing::warn!(%error, "copies of modules that nobody needs are not collected");
+                        tracing::warn!(%error, "unused copies of modules are not collected");
                     }
                     continue;
                 }

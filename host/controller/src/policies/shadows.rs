@@ -16,7 +16,7 @@ impl Shadows {
     }
 
     pub(super) fn end(&self, policy: &str) {
-        // Its thread ends with it, which nobody who decides is to wait for.
+        // Its thread ends with it, and decisions must not wait for that.
         let ended = self.all_mut().remove(policy);
         drop(ended);
     }

@@ -125,7 +125,7 @@ impl PolicyTask {
             if self.is_settled()
                 && let Some(settled) = settled.take()
             {
-                // Whoever began may wait no longer.
+                // The caller may wait no longer.
                 let _ = settled.send(());
             }
             tokio::select! {
@@ -134,7 +134,7 @@ impl PolicyTask {
                 },
                 content = next(&mut watched) => self.read(content),
                 () = bulletin.arrived() => {}
-                // Where nobody tells of pools any more the process ends.
+                // Where the sender of pools is gone the process ends.
                 Ok(()) = pools.changed() => {}
                 Ok(()) = changes.changed() => {}
                 _ = pause.tick() => if self.place.awaits_answer() {

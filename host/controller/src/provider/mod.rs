@@ -28,7 +28,7 @@ pub trait Provider: Send + Sync {
     /// Types and offerings that pools may buy, by class, when the loop begins.
     fn catalogues(&self) -> Arc<Catalogues>;
 
-    /// Carries out a call of the engine, and says how it ended. It may be given up at any time: then nobody knows how it ended.
+    /// Carries out a call of the engine, and says how it ended. It may be given up at any time: then its outcome is unknown.
     fn call<'a>(&'a self, call: &'a CloudCall) -> Calling<'a>;
 
     /// Follows what the engine is told, before the engine is.

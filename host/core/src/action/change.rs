@@ -1,4 +1,4 @@
-//! Desired state of what is ours on an object: whoever writes it changes what differs and leaves all else as it is.
+//! Desired state of what is ours on an object: the writer changes what differs and leaves all else as it is.
 
 use serde::{Deserialize, Serialize};
 

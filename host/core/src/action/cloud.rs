@@ -1,4 +1,4 @@
-//! Calls to the cloud as values, and the instances that it answers with. Whoever drives a provider carries them out; nothing here
+//! Calls to the cloud as values, and the instances that it answers with. The driver of a provider carries them out; nothing here
 //! knows which provider that is.
 
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! A launch: claims that ask for the same, in one call, under one token.
 //!
-//! The token and the number of claims are written on each of them before the call, so that whoever comes later, after a crash or a
+//! The token and the number of claims are written on each of them before the call, so that a later process, after a crash or a
 //! lost answer, repeats the same call instead of making another. Once a launch has ended for a claim without an instance, the next
 //! one is another attempt, with a token of its own.
 

@@ -1,4 +1,4 @@
-//! Spare room: what capacity buffers ask for, as pods that nobody has made.
+//! Spare room: what capacity buffers ask for, as pods that do not exist.
 //!
 //! ```text
 //! buffer ─► shape (template or workload) ─► how many units ─► window open? ─► pods that wait
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Every [`crate::snapshot::Snapshot`] has these pods among its own, so that planning and disruption treat their room as they
-//! treat that of waiting pods. They exist nowhere else: they are bound, nominated, evicted and counted by nobody, and a
+//! treat that of waiting pods. They exist nowhere else: they are never bound, nominated, evicted or counted, and a
 //! real pod takes their room whenever it needs it.
 //! Rules of the arithmetic are Karpenter's behaviour: the larger of replicas and percentage, never more than limits allow.
 

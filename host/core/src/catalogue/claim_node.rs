@@ -199,7 +199,7 @@ impl Catalogue {
         })
     }
 
-    /// Dollars per hour of a claim at list price; zero where nobody sells what it is.
+    /// Dollars per hour of a claim at list price; zero where its offering is unknown.
     pub fn price_of(&self, claim: &NodeClaim) -> PricePerHour {
         self.behind(claim)
             .map_or(PricePerHour::ZERO, |sold| sold.offering.price)

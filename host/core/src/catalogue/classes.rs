@@ -212,7 +212,7 @@ impl Catalogues {
         ))
     }
 
-    /// Why nobody may ask for a label; `None` where anybody may.
+    /// Why a label may not be asked for; `None` where it may.
     pub fn restriction(&self, key: &LabelKey) -> Option<String> {
         self.of_others().restriction(key)
     }

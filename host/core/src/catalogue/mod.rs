@@ -380,7 +380,7 @@ impl Catalogue {
         self.provider.is_well_known(key) || self.well_known.contains(key)
     }
 
-    /// Why nobody may ask for a label; `None` where anybody may.
+    /// Why a label may not be asked for; `None` where it may.
     pub fn restriction(&self, key: &LabelKey) -> Option<String> {
         let own = self.well_known.contains(key);
         self.provider.restriction(key).filter(|_| !own)

@@ -15,7 +15,7 @@ pub struct Subnet {
     pub id: Arc<str>,
     /// The zone it lies in.
     pub zone: Arc<str>,
-    /// Addresses that nobody has.
+    /// Free addresses.
     pub free: u32,
 }
 

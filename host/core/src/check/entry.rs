@@ -1,4 +1,4 @@
-//! Pods that may be planned: those the scheduler has marked unschedulable and nobody else takes care of, and those that
+//! Pods that may be planned: those the scheduler has marked unschedulable and that no other controller takes care of, and those that
 //! must leave nodes that are deleting. Sections 4 and 5 of the scheduling contract.
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use crate::snapshot::Snapshot;
 pub(super) enum Eligibility {
     /// It waits: placed or listed as going nowhere.
     Waits,
-    /// It may be planned, or be left out: it is deleting, or nobody can tell.
+    /// It may be planned, or be left out: it is deleting, or that cannot be known.
     Free,
     /// It waits but cannot be planned; listed as such, or left out silently.
     Invalid(String),

@@ -88,7 +88,7 @@ fn too_large(
         return None;
     }
     let guards = &snapshot.settings.guards;
-    // There is no share of a resource that nobody requests, unless nobody requests anything.
+    // There is no share of a resource that no pod requests, unless no pod requests anything.
     let requests_nothing = [ResourceName::Cpu, ResourceName::Memory]
         .iter()
         .all(|name| requested.get(name) == 0);

@@ -1,4 +1,4 @@
-//! Contradictions in any plan, whoever made it.
+//! Contradictions in any plan, whatever made it.
 //!
 //! Written from the scheduling contract alone, apart from the planner: it shares no code with it beyond the algebra of
 //! requirements and resources, and what the model says of single objects. Placements are replayed in their order, since spread and affinity depend on it, and each is
@@ -77,7 +77,7 @@ pub fn review(snapshot: &Snapshot, plan: &Plan, prices: PriceRule) -> Vec<Findin
     let shops = market::shops(snapshot, &listings);
     let mut replay = Replay::new(snapshot, &listings, &shops, plan);
     replay.claims(prices);
-    // Pods that exist are judged as if no room were kept: it comes after them, and nobody may count on it.
+    // Pods that exist are judged as if no room were kept: it comes after them, and no pod may count on it.
     for is_spare in [false, true] {
         replay.placements(is_spare);
         replay.unplaced(is_spare);

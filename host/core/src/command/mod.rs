@@ -75,7 +75,7 @@ impl Command {
     }
 }
 
-/// A question to whoever decides about disruption.
+/// A question to the decider about disruption.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum DisruptionQuestion {
     /// Find commands among all candidates.

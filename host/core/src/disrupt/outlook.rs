@@ -186,7 +186,7 @@ impl fmt::Display for Outlook {
 }
 
 impl Outlook {
-    /// When the rule that keeps the node ends by itself; `None` where nobody knows.
+    /// When the rule that keeps the node ends by itself; `None` where that is not known.
     pub fn until(&self) -> Option<Timestamp> {
         match self {
             Self::Blocked(blocked) => blocked.until(),

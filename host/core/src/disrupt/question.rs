@@ -148,7 +148,7 @@ fn add_node(
     }
     let label = |key: &str| node.labels().get(key).map_or("", AsRef::as_ref);
     let pool = node.pool();
-    // A price that nobody knows stays none; the others are with the node's own cost, like those of replacements.
+    // An unknown price stays none; the others are with the node's own cost, like those of replacements.
     let price = pool.as_ref().map(|pool| fleet.worth(node, pool));
     let known = price.filter(|price| *price > PricePerHour::ZERO);
     let price = known.map(|price| price + snapshot.settings.node_cost);

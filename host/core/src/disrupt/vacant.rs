@@ -22,7 +22,7 @@ pub(super) struct Vacant<'c> {
 /// Need of spare room for one empty node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SpareRoom {
-    /// Nobody needs it.
+    /// No pod needs it.
     Free,
     /// Spare room has no other place.
     Kept,

@@ -1,4 +1,4 @@
-//! Decisions that came to nothing because whoever makes them failed: asked for again, ever later.
+//! Decisions that came to nothing because their maker failed: asked for again, ever later.
 //!
 //! The same world may make the planner fail again, so a failure puts off the next question, and failures in a row put it off longer. A decision
 //! that is made ends that.

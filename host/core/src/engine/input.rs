@@ -28,7 +28,7 @@ pub enum Input {
     Solved(u64, Box<Plan>),
     /// The decision about nodes, by the id of its request.
     Considered(u64, Box<Decision>),
-    /// The plan for a solve request, by the request's id, cannot be made: whoever makes it failed.
+    /// The plan for a solve request, by the request's id, cannot be made: its maker failed.
     Unsolved(u64),
     /// The decision about nodes, by the id of its request, cannot be made.
     Unconsidered(u64),

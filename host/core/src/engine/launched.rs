@@ -1,4 +1,4 @@
-//! Effects of a launch's answer, claim by claim: an instance, none and why, or nobody knows.
+//! Effects of a launch's answer, claim by claim: an instance, none and why, or unknown.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ impl Engine {
             Outcome::Done(Answer::Launched(answer)) => {
                 self.take_launched(flight.purpose, request, answer, now, actions)
             }
-            // Nobody was asked: the same call is made later.
+            // The cloud was not asked: the same call is made later.
             Outcome::Refused(Reason::Throttled(after)) => Ended::Throttled(after),
             Outcome::Refused(_) if flight.purpose == Purpose::Find => Ended::Badly,
             // Says nothing of a call before it: that is read back.
@@ -175,7 +175,7 @@ impl Engine {
         self.retry.note(key, ended, now);
     }
 
-    /// A launch failed for something that nobody cures by buying something else: that stands on the claim, and people are told.
+    /// A launch failed for something that no other offering cures: the claim says so, and an event does.
     fn note_failure(
         &mut self,
         claim: &NodeClaim,

@@ -291,7 +291,7 @@ impl Engine {
         }
     }
 
-    /// Takes in an object. Claims of classes that others serve are theirs: their nodes are like any that nobody here made.
+    /// Takes in an object. Claims of classes that others serve are theirs: their nodes are like any that we did not make.
     fn see(&mut self, mut object: Object, version: Version) {
         if let Object::Pool(pool) = &mut object {
             let is_ready = self.is_ready(pool);

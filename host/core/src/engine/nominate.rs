@@ -362,7 +362,7 @@ impl Engine {
         self.look_at_claims_without(group);
     }
 
-    /// Claims of nodes for which a look has nominated nobody wait for nobody.
+    /// Claims of nodes for which a look has nominated no pod wait for none.
     fn look_at_claims_without(&mut self, group: GroupId) {
         let targets = self.promises.targets_of(group);
         let without = targets.filter_map(|target| {
@@ -405,7 +405,7 @@ impl Engine {
         };
         let object = ObjectKey::Pod(pod.uid.clone());
         if self.orders.is_busy(&object, None, Purpose::Nominate) {
-            // It may be there at any moment, and nobody else would take it back.
+            // It may be there at any moment, and nothing else would take it back.
             self.renominate(group, now + ON_ITS_WAY);
             return;
         }

@@ -137,7 +137,7 @@ impl Engine {
                 let object = self.drained(flight);
                 actions.push(report(object, EventReason::FailedDraining, words, now));
             }
-            // Nobody's fault, and tried again.
+            // No error, and tried again.
             Reason::Throttled(after) => return Ended::Throttled(after),
             Reason::Rejected(words) => self.tell_rejected(flight, &words, now, actions),
             // What only launches are refused for is told there.
@@ -253,7 +253,7 @@ impl Engine {
         known.then(|| self.notes.of(&name))
     }
 
-    /// An instance that was launched before the list, or whose claim is older than that where nobody says when it was: the list's
+    /// An instance that was launched before the list, or whose claim is older than that where its launch has no time: the list's
     /// counts carry it.
     pub(super) fn note_found(&mut self, name: &ClaimName, machine: &LaunchedInstance) {
         let claim = self.cluster.claims.get(name);

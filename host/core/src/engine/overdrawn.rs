@@ -1,7 +1,7 @@
 //! Promises that a node has no room for any more, since pods took it for whom it was not meant.
 //!
 //! The scheduler binds what fits, and forgets a nomination after a failed attempt: room that was promised to one may go to another.
-//! Whoever stands for a place that is gone would wait for the promise to lapse; it is taken back as soon as the pods are seen there, and
+//! A pod whose place is gone would wait for the promise to lapse; it is taken back as soon as the pods are seen there, and
 //! the pod asks anew. Daemons that have still to come are not counted: what is kept for them is not promised to anybody.
 
 use std::collections::BTreeSet;

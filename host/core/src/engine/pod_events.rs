@@ -2,7 +2,7 @@
 //! objects tell.
 //!
 //! It is written on the claim ([`crate::lifecycle`]), pods say when they started, and those that are deleting were asked to a moment
-//! ago. What ended while nobody looked has left no trace.
+//! ago. What ended while no process looked has left no trace.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ impl Engine {
         let pods = nodes.flat_map(|node| self.cluster.pods_on(&node.name));
         let pods = pods.filter(|pod| !pod.is_owned_by(OwnerKind::DaemonSet));
         let event = |pod: &Arc<Pod>| {
-            // Asked to go a moment ago; nobody knows when.
+            // Deleted a moment ago, at an unknown time.
             let asked = pod.deleting.map(|_| now);
             asked.or(pod.started)
         };

@@ -64,7 +64,7 @@ impl Provision {
         batch.into_iter().chain(again).min()
     }
 
-    /// `true` if nothing is being planned nor about to be. While failures put planning off nobody waits for it.
+    /// `true` if nothing is being planned nor about to be. While failures put planning off it is not waited for.
     pub(super) fn is_idle(&self, settings: &Settings) -> bool {
         let batch = self.batch.ends_at(settings.batch_idle, settings.batch_max);
         self.solving.is_none() && (batch.is_none() || self.failed.is_pausing())

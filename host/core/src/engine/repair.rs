@@ -9,7 +9,7 @@ use crate::model::{ClaimPhase, ConditionStatus, Node, NodeClaim};
 use crate::provider::RepairRule;
 use crate::time::{Span, Timestamp};
 
-/// How long nobody is told again that a repair is held back.
+/// How long it is not reported again that a repair is held back.
 const TOLD_AGAIN: Span = Span::from_secs(900);
 
 impl Engine {

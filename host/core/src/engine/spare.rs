@@ -1,8 +1,8 @@
 //! Spare room in the engine: when it may be lacking, who is asked to plan for it, and what buffers are told.
 //!
-//! Pods that the scheduler puts into spare room wait for nobody, so nothing else would ask for a decision. One is asked for
+//! Pods that the scheduler puts into spare room wait for no node, so nothing else would ask for a decision. One is asked for
 //! when the world has changed since the last (a pod took room, a node went, a workload grew) and when a window opens or
-//! closes; never twice within [`AGAIN`], and never of a world that has not changed, so that room which nobody sells is asked
+//! closes; never twice within [`AGAIN`], and never of a world that has not changed, so that room which is not on sale is asked
 //! for once.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! Volumes of a node that is drained: its instance ends once they are detached, so that whoever attaches them elsewhere does not wait for
+//! Volumes of a node that is drained: its instance ends once they are detached, so that a pod that needs them elsewhere does not wait for
 //! an instance that answers no more.
 //!
 //! Not waited for: volumes of pods that a drain leaves where they are, and whatever is still attached when the time for the drain is

@@ -18,7 +18,7 @@ use crate::time::Timestamp;
 pub struct DisruptionFacts {
     /// How it differs from its pool or class.
     pub drift: DriftFinding,
-    /// When it may be consolidated if nothing happens there; `None` for never, or as long as nobody can tell.
+    /// When it may be consolidated if nothing happens there; `None` for never, or as long as that is not known.
     pub consolidatable_from: Option<Timestamp>,
     /// Why a command disrupts it; `None` where none does.
     pub reason: Option<DisruptionReason>,
@@ -27,7 +27,7 @@ pub struct DisruptionFacts {
 /// How a claim differs from what its pool and class say, as far as anybody has looked.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum DriftFinding {
-    /// Nobody has; what was said before stands.
+    /// It is not known; what was said before stands.
     #[default]
     Unknown,
     /// In nothing.

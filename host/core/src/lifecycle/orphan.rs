@@ -1,7 +1,7 @@
 //! Nodes of ours that are left without a claim: somebody took its finalizer off by hand, or made the node's.
 //!
 //! One that was asked to go is drained like any other, its volumes are waited for, its instance is ended, and then it is let go. Nothing bounds the drain:
-//! the time allowed for it went with the claim. One that nobody asked to go is left alone: its claim is its owner, so that the
+//! the time allowed for it went with the claim. One that is not deleting is left alone: its claim is its owner, so that the
 //! cluster's garbage collection asks it to go once the claim is certain to be gone.
 
 use super::{Attached, Instance, Step, drain};

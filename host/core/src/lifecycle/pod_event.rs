@@ -1,4 +1,4 @@
-//! The last event of a pod on a claim's node, written on the claim: from it `consolidateAfter` counts, whoever counts.
+//! The last event of a pod on a claim's node, written on the claim: from it `consolidateAfter` counts, in Karpenter too.
 //!
 //! As with Karpenter it is written for ten seconds at once: what happens sooner after what is written, or after the node was complete,
 //! waits until they are over. So it is never further behind than that, and a burst of pods costs one write of each claim. What happens

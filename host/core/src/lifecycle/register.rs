@@ -16,7 +16,7 @@ use crate::model::{ClaimPhase, ConditionStatus, ConditionType, Node, NodeClaim, 
 use crate::time::{Span, Timestamp};
 
 /// How long after its creation a node may take to be ready before it joins as it is. One that comes up at once changes several times a
-/// second until then, and whoever writes on it meantime is refused as outrun.
+/// second until then, and a write to it in the meantime is refused as a conflict.
 const PATIENCE: Span = Span::from_secs(4);
 
 pub(super) fn register(view: &ClaimView<'_>, now: Timestamp, step: &mut Step) {
@@ -111,8 +111,8 @@ fn joined(claim: &NodeClaim, node: &Node) -> NodeChange {
     }
 }
 
-/// The node's taints without that of unregistered ones, and the claim's that it does not have by key and effect, unless whoever started it
-/// has said that it has all it is to have.
+/// The node's taints without that of unregistered ones, and the claim's that it does not have by key and effect, unless the program
+/// that started it says that it is complete.
 fn merged_taints(claim: &NodeClaim, node: &Node) -> Vec<Taint> {
     let mut taints: Vec<Taint> = node
         .taints

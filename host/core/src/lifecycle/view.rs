@@ -38,7 +38,7 @@ pub struct ClaimView<'a> {
     pub is_tagged: bool,
     /// The cloud's last word about its instance.
     pub instance: Instance,
-    /// Why its last launch failed; `None` where it has not, or nobody knows any more.
+    /// Why its last launch failed; `None` where it has not, or that is not known any more.
     pub failure: Option<&'a FailedLaunch>,
     /// When a pod last came to its node or left it, as far as that was seen.
     pub last_pod_event: Option<Timestamp>,
@@ -52,7 +52,7 @@ pub struct ClaimView<'a> {
     pub moving: bool,
     /// `true` if every pod promised to its node carries the nomination, or nominations are off or overdue.
     pub nominated: bool,
-    /// Facts about its disruption; `None` where nobody can say, for want of its pool.
+    /// Facts about its disruption; `None` where they are not known, for want of its pool.
     pub disruption: Option<DisruptionFacts>,
     /// Hash of its pool's template, where the pool does not bear that of our version yet; `None` where it does, or is gone.
     pub migrated_hash: Option<Arc<str>>,

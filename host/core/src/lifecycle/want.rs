@@ -90,7 +90,7 @@ impl Step {
         });
     }
 
-    /// Asks for a claim to be made or read that nobody has seen, so that it has no uid yet.
+    /// Asks for a claim to be made or read that was not seen yet, so that it has no uid.
     pub fn write_unseen(&mut self, claim: &ClaimName, purpose: Purpose, write: Write) {
         self.wants.push(Want {
             object: ObjectKey::Claim(claim.clone()),

@@ -91,7 +91,7 @@ pub struct NodeClaim {
     pub termination_grace: Option<Span>,
     /// When it was asked to go.
     pub deleting: Option<Timestamp>,
-    /// When its drain must be over, as its annotation says; whoever wrote it meant it more than the time that the drain may take.
+    /// When its drain must be over, as its annotation says; it takes precedence over the time that the drain may take.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drained_by: Option<Timestamp>,
     /// When a pod last came to its node or left it, as its status says: up to ten seconds behind what has happened, in whole seconds.

@@ -24,7 +24,7 @@ pub enum ConditionStatus {
     True,
     /// It does not.
     False,
-    /// Nobody knows yet.
+    /// Not known yet.
     Unknown,
 }
 
@@ -92,7 +92,7 @@ impl DesiredCondition {
         Self::with(kind, ConditionStatus::False, reason, message)
     }
 
-    /// Nobody knows yet, and why.
+    /// Not known yet, and why.
     pub fn unknown(kind: ConditionType, reason: &str, message: &str) -> Self {
         Self::with(kind, ConditionStatus::Unknown, reason, message)
     }
@@ -112,7 +112,7 @@ impl DesiredCondition {
         self.status == ConditionStatus::True
     }
 
-    /// Nobody has looked yet.
+    /// Not looked at yet.
     pub fn awaited(kind: ConditionType) -> Self {
         Self::unknown(kind, "AwaitingReconciliation", "")
     }
@@ -173,7 +173,7 @@ impl Conditions {
         self.status(kind) == ConditionStatus::True
     }
 
-    /// How far a condition holds: nobody knows of one that is not there.
+    /// How far a condition holds: unknown for one that is not there.
     pub fn status(&self, kind: ConditionType) -> ConditionStatus {
         let known = self.get(kind);
         known.map_or(ConditionStatus::Unknown, |known| known.status)

@@ -45,7 +45,7 @@ pub struct Node {
     /// Features that its kubelet declares, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<Arc<str>>,
-    /// Its health, in the words of its kubelet and of whoever else watches it.
+    /// Its health, in the words of its kubelet and of what else watches it.
     #[serde(default)]
     pub conditions: NodeConditions,
     /// When it was created.

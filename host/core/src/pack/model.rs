@@ -215,7 +215,7 @@ fn worthwhile_kinds(
     let mut order: Vec<usize> = (0..problem.kinds.len())
         .filter(|&row| !sets_of_kind[row].is_empty())
         .collect();
-    // Whoever beats another stands before it in this order.
+    // A row that beats another stands before it in this order.
     order.sort_by(|&a, &b| {
         let (a_kind, b_kind) = (&problem.kinds[a], &problem.kinds[b]);
         (a_kind.price.cmp(&b_kind.price))

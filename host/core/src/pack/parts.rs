@@ -43,7 +43,7 @@ impl ProblemTies {
                 nodes[supply] -= i128::from(bought.count);
             }
         }
-        // What a limit lacks from the start nobody can take; what parts took of it none of them took alone.
+        // What a limit lacks from the start cannot be taken; what parts took of it none of them took alone.
         let took = |limit: usize, axis: usize| {
             left[limit][axis] < i128::from(problem.spend_limits[limit].remaining[axis])
         };

@@ -1,6 +1,6 @@
 //! A ranking policy's answer, as it comes and once checked.
 //!
-//! Raw answers are columns of floats that nobody may trust. Checked prices are integers of nano-dollars, so that their
+//! Raw answers are columns of floats that are not to be trusted. Checked prices are integers of nano-dollars, so that their
 //! sums depend on no order.
 
 use std::ops::Range;

@@ -30,7 +30,7 @@ pub use list_price::{LIST_PRICE, list_order, list_price};
 pub use order::{LaunchList, LaunchLists, check_ordering};
 pub use question::{OrderQuestion, PriceQuestion};
 
-// What this hook's questions share with the others, so that whoever asks this one needs one import.
+// What this hook's questions share with the others, so that a caller needs one import.
 pub use crate::hook::{
     Capacity, Column, Context, ExtColumn, NO_SYMBOL, PolicySettings, Setting, Sym, Symbols,
     SymbolsBuilder,

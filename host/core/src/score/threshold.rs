@@ -1,8 +1,8 @@
 //! The built-in consolidation: a move is worth what it saves beyond a hurdle. The twin of the module
 //! `consolidate-savings-threshold`; without a policy, [`crate::disrupt::consider`] takes a move at what it saves.
 //!
-//! An empty node has no hurdle: taking it away disturbs nobody. It is worth a nano-dollar at least, so that one whose price
-//! nobody knows goes too.
+//! An empty node has no hurdle: taking it away disturbs no pod. It is worth a nano-dollar at least, so that one of unknown
+//! price is removed too.
 
 use super::answer::ScoreAnswer;
 use super::question::{MoveKind, ScoreQuestion};

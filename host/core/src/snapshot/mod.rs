@@ -93,7 +93,7 @@ impl Snapshot {
     /// Sorts and joins objects, and adds the pods that stand for spare room. A node with a pool's label but without a provider id is left out, as is a node of a claim
     /// that has not initialised and lacks its instance-type label: both will be seen again when they are complete. Claims whose
     /// nodes have not come up have what is to be counted on of them ([`ExpectedResources`]). Claims of classes that others serve are
-    /// left out: their nodes are like any that nobody here made.
+    /// left out: their nodes are like any that we did not make.
     pub fn new(
         now: Timestamp,
         seed: u64,

@@ -1,6 +1,6 @@
 //! The assumption of a simulation: nodes that are taken to be gone, and nodes that take no pods.
 //!
-//! The snapshot stays as it is. Whoever reads its nodes for a decision asks here whether one stays: a node that leaves counts
+//! The snapshot stays as it is. A decision that reads its nodes asks here whether one stays: a node that leaves counts
 //! like one that is deleting. Its pods look for another place; limits are reckoned without it.
 
 use super::StateNode;

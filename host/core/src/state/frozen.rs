@@ -1,6 +1,6 @@
 //! The snapshot handed out last, brought up to date with what has changed since: a freeze costs what happened, not all there is.
 //!
-//! A snapshot that a decision still reads is copied before it is changed, so nobody sees it change. What comes out is the same,
+//! A snapshot that a decision still reads is copied before it is changed, so no reader sees it change. What comes out is the same,
 //! row by row, as a snapshot made of all objects anew.
 //!
 //! Looked at again without having changed: pods that are shown other than they are, which depends on promises and on others of their group,
@@ -47,7 +47,7 @@ type Revisions = [u64; 11];
 type PodPlace = (ObjectName, bool);
 
 impl Frozen {
-    /// The snapshot of an instant. `changed` is what [`Cluster::take_changed`] says, which nobody else may take.
+    /// The snapshot of an instant. `changed` is what [`Cluster::take_changed`] says, which no other caller may take.
     pub fn freeze(
         &mut self,
         changed: Option<Changed>,

@@ -2,10 +2,10 @@
 //!
 //! Names of one cluster are long and begin alike, and each is a text of its own somewhere in memory. A map in the order of names
 //! reads dozens of them for one look-up, so that the larger the cluster the dearer it is. Here numbers are compared that stand
-//! side by side, and one name at the end. Names whose hash is taken stand in a second map, in their own order, so that nobody who
-//! chooses names makes look-ups slow.
+//! side by side, and one name at the end. Names whose hash is taken stand in a second map, in their own order, so that no
+//! choice of names makes look-ups slow.
 //!
-//! The order of rows is the same in every run and means nothing: whoever shows them sorts them.
+//! The order of rows is the same in every run and means nothing: output sorts them.
 
 use std::borrow::Borrow;
 use std::collections::BTreeMap;

@@ -25,7 +25,7 @@ impl Standing {
         standing
     }
 
-    /// Counts one claim; `set_apart` says that it is to go though nobody has asked it to yet.
+    /// Counts one claim; `set_apart` says that it is going to be deleted and is not yet.
     pub fn count(&mut self, claim: &NodeClaim, set_apart: bool) {
         let goes = set_apart || claim.deleting.is_some() || claim.is_instance_terminating();
         self.staying += u32::from(!goes);

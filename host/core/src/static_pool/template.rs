@@ -73,7 +73,7 @@ pub fn spread(planned: &mut PlannedClaim, nodes: &BTreeMap<Arc<str>, u32>) {
     });
 }
 
-/// Takes away options that draw on a reservation with nothing left: they are the cheapest, and nobody can have them.
+/// Takes away options that draw on a reservation with nothing left: they are the cheapest, and cannot be had.
 pub fn drop_exhausted(planned: &mut PlannedClaim, supply: &Supply) {
     planned.options.retain(|option| {
         let id = option.reservation.as_ref();

@@ -157,7 +157,7 @@ impl Supply {
     }
 
     /// An error where one more node of a pool may not be bought: a reservation that it would draw on has nothing left, or it
-    /// would break the pool's limits, its ceilings or those of the cluster. Addresses keep nobody from buying.
+    /// would break the pool's limits, its ceilings or those of the cluster. Addresses never keep an offering from being bought.
     pub fn allows(
         &self,
         pool: &NodePool,

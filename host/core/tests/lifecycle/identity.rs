@@ -212,7 +212,7 @@ fn emptied() -> (World, Arc<Node>, Arc<NodeClaim>) {
     let (objects, ..) = sold.clone().parts();
     let (mut world, mut orders) = World::on(&objects, sold, 100);
     orders.extend(world.wait(300));
-    // Nobody answers, so that it is asked for again.
+    // There is no answer, so that it is asked for again.
     let said = |own: &Purpose| matches!(own, Purpose::Taint | Purpose::MarkDisruption);
     assert!(purposes(&orders).iter().all(said));
     assert!(!orders.is_empty());
@@ -234,7 +234,7 @@ fn a_command_about_a_claim_is_not_carried_out_on_its_successor() {
     orders.extend(world.see(Object::Node(tainted)));
     let goes = |order: &Order| order.purpose == Purpose::DeleteClaim;
     assert!(!orders.iter().any(goes), "{:?}", purposes(&orders));
-    // Nobody moves it any more: its taint is taken off.
+    // No command moves it any more: its taint is taken off.
     assert!(purposes(&orders).contains(&Purpose::Untaint));
 }
 

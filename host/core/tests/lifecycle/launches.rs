@@ -196,7 +196,7 @@ fn the_next_process_repeats_the_call_under_its_token() {
     assert_eq!(uids(&orders[0]), ["a", "b"]);
     let token = LaunchBatch::of(&claims[0]).map(|own| own.token);
     assert_eq!(Some(&request(&orders[0]).batch.token), token.as_ref());
-    // Nobody knows how it ended: the same call again.
+    // Its outcome is unknown: the same call again.
     let again = world.hear(Input::Outcome(orders[0].id, Outcome::Unknown));
     let again = if again.is_empty() {
         world.wait(10)

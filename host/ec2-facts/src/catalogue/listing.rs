@@ -1,4 +1,4 @@
-//! A region's types, the zones that have them and list prices, as EC2 tells them: whoever has asked hands them in, in place of the tables.
+//! A region's types, the zones that have them and list prices, as EC2 reports them: callers hand them in, in place of the tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -79,7 +79,7 @@ pub enum UnquotedSpot {
     /// The model's.
     #[default]
     Modelled,
-    /// The list price, above which spot is never sold: nobody has asked for quotes yet.
+    /// The list price, above which spot is never sold: quotes were not asked for yet.
     ListPrice,
     /// None: quotes were asked for, and what has none is not sold as spot there.
     NotSold,

@@ -48,7 +48,7 @@ pub(super) fn claim_metadata(claim: &DynamicObject, change: &ClaimChange) -> Opt
     if metadata.is_empty() {
         return None;
     }
-    // Lists are replaced: nobody may have changed them meanwhile.
+    // Lists are replaced: they must not have changed meanwhile.
     metadata.extend(as_seen(claim));
     Some(json!({ "metadata": metadata }))
 }

@@ -32,7 +32,7 @@ const BRIEF: Duration = Duration::from_millis(500);
 /// Shortest and longest pause after a failure.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
 
-/// Nobody listens any more.
+/// The receiver is gone.
 struct Unheard;
 
 struct Follower {
@@ -42,7 +42,7 @@ struct Follower {
     failures: u32,
 }
 
-/// Follows a kind; ends when nobody listens.
+/// Follows a kind; ends when the receiver is gone.
 pub(super) async fn follow(client: Client, kind: Kind, out: Sender<Event>) {
     let mut follower = Follower {
         kind,

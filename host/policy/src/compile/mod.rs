@@ -77,7 +77,7 @@ impl fmt::Display for Compiler {
     reason = "machine code is run as it is; these bytes came through the pipe of a process that is this very program"
 )]
 fn load(engine: &wasmtime::Engine, code: &[u8]) -> Result<Component, Refusal> {
-    // SAFETY: `code` was written by `compile_for_parent` of our own program, started by us, into a pipe that nobody else holds.
+    // SAFETY: `code` was written by `compile_for_parent` of our own program, started by us, into a pipe that no other process holds.
     unsafe { Component::deserialize(engine, code) }.map_err(|error| refused(&error))
 }
 

@@ -1,4 +1,4 @@
-//! Records in memory: written by a [`Recorder`](super::Recorder), read by whoever has the other end.
+//! Records in memory: written by a [`Recorder`](super::Recorder), read by the holder of the other end.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,7 +1,7 @@
 //! Writes records: looks on while policies decide, and writes down what it is told.
 //!
 //! Lines are whole and in order: what a line refers to stands before it. A line that cannot be written ends the writing and not the
-//! deciding; whoever began the file learns of it from [`Recorder::finish`].
+//! deciding; the caller that began the file learns of it from [`Recorder::finish`].
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -26,7 +26,7 @@ pub struct Replayed {
     pub decisions: u64,
     /// Decisions that depended on the machine and were not asked again.
     pub passed_over: u64,
-    /// Results of decisions as the file has them: whoever can make it again compares.
+    /// Results of decisions as the file has them, for a caller that can make them again and compare.
     pub made: Vec<Made>,
     /// The line that ends in the middle, where the file was cut.
     pub cut: Option<usize>,

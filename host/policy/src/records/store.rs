@@ -19,7 +19,7 @@ use crate::package::digest;
 /// Why a recorded module cannot be asked.
 #[derive(Debug, Clone, Error)]
 pub enum RecordStoreError {
-    /// Nobody has its bytes.
+    /// Its bytes are missing.
     #[error("module {name} {version} with digest {sha256} is not at hand; {known}")]
     Missing {
         /// Name of the policy.

@@ -1,6 +1,6 @@
-//! Tasks handed to threads one after the other, each to whoever is free first.
+//! Tasks handed to threads one after the other, each to the first that is free.
 //!
-//! Threads hold the end of the queue that tasks come out of, and nobody else does: where all of them are gone, whoever hands tasks out
+//! Threads hold the end of the queue that tasks come out of, and nothing else does: where all of them are gone, the sender
 //! learns of it instead of waiting for room.
 
 use std::sync::mpsc::{SyncSender, sync_channel};

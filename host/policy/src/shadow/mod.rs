@@ -6,7 +6,7 @@
 //! ```
 //!
 //! It only observes ([`Observer`]): the active policy has answered before the candidate is asked, and nothing that the candidate says is done.
-//! Nobody waits for it: what was decided is handed to a thread of its own, over a queue that has room for a few and passes over what is
+//! Decisions do not wait for it: what was decided is handed to a thread of its own, over a queue that has room for a few and skips what is
 //! beyond, which is counted ([`WhenBehind`] says who waits instead where all is compared). Beside a cluster the candidate's calls have places of their
 //! own, and lower limits ([`SHADOW_SHARE`](crate::SHADOW_SHARE)); where decisions wait for it, those of a module that decides. Since one thread takes decisions in their order, its results
 //! depend on them alone.

@@ -1,8 +1,8 @@
-//! A thread for work that nobody waits for: tasks go to it over a queue that has room for a few.
+//! A thread for work in the background: tasks go to it over a queue that has room for a few.
 //!
 //! Tasks are done one after the other, in the order in which they were handed over, so that what they come to is the same whatever else
-//! runs. Where the queue is full a task is passed over, or whoever hands it over waits for room, as was settled at the beginning. Whoever
-//! wants to know what the tasks have come to settles first. A queue that is dropped finishes the task at hand, leaves the others undone
+//! runs. Where the queue is full a task is skipped, or its sender waits for room, as was settled at the beginning. A caller that
+//! needs the results settles first. A queue that is dropped finishes the task at hand, leaves the others undone
 //! and waits for its thread; a task that panics ends the thread, and later ones are passed over.
 
 use std::io;
@@ -16,7 +16,7 @@ use std::thread::{self, JoinHandle};
 pub enum WhenBehind {
     /// It is not done: for live decisions, which do not wait.
     PassOver,
-    /// Whoever hands it over waits until there is room: for simulations and tests, which tell of all.
+    /// Its sender waits until there is room: for simulations and tests, which report all.
     Wait,
 }
 

@@ -1,7 +1,7 @@
 //! Several policies of one hook in one decision, each heard for the pools that it serves.
 //!
 //! Each is asked the whole question, so that it sees the cluster as it would alone; of its answer the rows of its pools count, and what goes
-//! wrong with it touches these alone. Rows of pools that nobody serves are answered as the host does without a policy.
+//! wrong with it touches these alone. Rows of pools that no policy serves are answered as the host does without one.
 
 mod allow;
 mod rank;

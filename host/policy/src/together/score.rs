@@ -17,7 +17,7 @@ impl<M> Consolidator for Together<'_, M>
 where
     for<'s> WithFallback<'s, M>: Consolidator,
 {
-    /// Nodes of pools that nobody serves are worth what they save.
+    /// Nodes of pools that no policy serves are worth what they save.
     fn score(&self, question: &ScoreQuestion) -> Result<Verdicts, Fault> {
         let saved = BuiltIn(SavingsThreshold {
             least_dollars: 0.0,

@@ -2,7 +2,7 @@
 //!
 //! Order: priority, then age. A nominated pod is tried on its node first, and nodes keep room for pods nominated to them.
 //! A pod that fits nowhere is marked unschedulable and loses its nomination, as the real scheduler does after an attempt in
-//! which preemption finds nobody to displace.
+//! which preemption finds no pod to displace.
 //!
 //! Pods that failed are tried again when something may help them, as the real scheduler's hints have it: when a pod left a
 //! node, all of them; when a node became freer in another way, those that it could take now. What failed everywhere a moment

@@ -68,7 +68,7 @@ impl Maker {
     }
 }
 
-/// A workload that nobody controls.
+/// A workload without a controller.
 #[derive(Debug)]
 pub(crate) struct Template {
     pub(super) maker: Maker,

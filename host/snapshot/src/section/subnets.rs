@@ -11,7 +11,7 @@ pub struct SubnetEntry {
     pub id: String,
     /// The zone it lies in, such as `us-east-1a`.
     pub zone: String,
-    /// Addresses that nobody has: `AvailableIpAddressCount` of EC2.
+    /// Free addresses: `AvailableIpAddressCount` of EC2.
     #[schemars(range(min = 0, max = 4_294_967_295_i64))]
     pub free_addresses: Option<i64>,
 }

@@ -54,7 +54,7 @@ fn of_class(class: &ClassRef, catalogues: &Catalogues) -> Option<ClassEntry> {
 /// One type as a file writes it.
 pub fn instance_type(known: &InstanceType) -> TypeEntry {
     let (mut labels, mut requirements) = split(&known.requirements);
-    // Whoever reads it has these facts.
+    // The reader has these facts.
     for key in provider().keys_of_types() {
         let key = key.as_str();
         match known.requirements.get(key) {

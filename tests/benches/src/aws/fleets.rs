@@ -12,7 +12,7 @@ const BATCH: Duration = Duration::from_secs(1);
 /// The calls of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fleets {
-    /// Calls, each token once: whoever sends a call again for want of an answer asks for nothing more.
+    /// Calls, each token once: a call that is sent again for want of an answer asks for nothing more.
     pub(super) calls: usize,
     /// Requests that differ in more than their count.
     pub(super) requests: usize,

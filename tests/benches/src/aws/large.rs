@@ -38,7 +38,7 @@ fn nodes(text: Option<&str>) -> Result<usize> {
     }
 }
 
-/// As many pods as fill so many nodes, of types of one size, and then none, within the rates of an account that nobody raised.
+/// As many pods as fill so many nodes, of types of one size, and then none, within the default rates of an account.
 fn large(nodes: usize) -> Script {
     let mut requirements = small_pool(&["on-demand"]);
     requirements.push(is("karpenter.k8s.aws/instance-size", &[SIZE]));

@@ -47,7 +47,7 @@ impl Scale {
         }
     }
 
-    /// The time for which nobody needs a node before it goes: pods by the thousand are bound long after the first nodes are there.
+    /// The time for which a node is not needed before it is removed: pods by the thousand are bound long after the first nodes are there.
     const fn consolidate_after(self) -> &'static str {
         match self {
             Self::Small => "2s",
@@ -158,7 +158,7 @@ impl Script {
                     "metadata": {"labels": {"team": "shop"}},
                     "spec": {"nodeClassRef": reference, "requirements": self.requirements},
                 },
-                // What is compared is what is bought: only nodes that nobody needs go.
+                // What is compared is what is bought: only nodes that are not needed are removed.
                 "disruption": {
                     "consolidationPolicy": "WhenEmpty", "consolidateAfter": self.scale.consolidate_after(),
                     "budgets": [{"nodes": "100%"}],

@@ -246,7 +246,7 @@ fn fleet(nodes: usize) -> anyhow::Result<Snapshot> {
             seed: SEED,
         },
     );
-    // Whoever reads objects keeps each text once.
+    // The reader of objects keeps each text once.
     let namespace: Arc<str> = Arc::from("default");
     for pod in &mut fleet.pods {
         Arc::make_mut(pod).name.namespace = Arc::clone(&namespace);

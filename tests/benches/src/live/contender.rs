@@ -130,7 +130,7 @@ fn theirs(program: &Path, kubeconfig: &Path, metrics: u16, probes: u16) -> Vec<S
     command
 }
 
-/// A port of loopback that nobody has at the moment.
+/// A free port of loopback.
 pub(crate) fn free_port() -> Result<u16> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     Ok(listener.local_addr()?.port())

@@ -78,7 +78,7 @@ impl Fleet {
         })
     }
 
-    /// Manifests of as many nodes with the same labels that nobody manages. Each has room to spare: the scheduler alone would not find
+    /// Manifests of as many nodes with the same labels, without a NodeClaim. Each has room to spare: the scheduler alone would not find
     /// the places by which a fleet just holds its pods, and its time does not depend on the room.
     pub fn twins(&self) -> Vec<Value> {
         let room = json!({"cpu": "64", "memory": "1Ti", "pods": "256"});

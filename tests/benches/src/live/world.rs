@@ -189,7 +189,7 @@ fn take<K: ResourceExt>(known: &mut BTreeMap<String, K>, told: Told<K>) {
     }
 }
 
-/// Follows a kind until nobody looks any more. A list after an interruption tells of what went meanwhile by what it lacks.
+/// Follows a kind until its reader is gone. A list after an interruption tells of what went meanwhile by what it lacks.
 pub(crate) async fn follow<K, S>(
     api: Api<K>,
     config: watcher::Config,

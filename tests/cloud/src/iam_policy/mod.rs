@@ -31,7 +31,7 @@ pub(crate) fn denial(
     input: &Value,
 ) -> Option<Fault> {
     world.policies.as_ref()?;
-    // Nobody has a right yet who takes a role by a token.
+    // A caller that takes a role by a token has no rights yet.
     if operation == sts::BY_TOKEN {
         return None;
     }

@@ -10,7 +10,7 @@ use crate::iam::tags_of as tags_of_iam;
 use crate::sqs::queue_name;
 use crate::world::{Tags, World};
 
-/// Rights that a call asks for, which was signed for a region; none where nobody needs any.
+/// Rights that a call asks for, which was signed for a region; none where no right is needed.
 pub(super) fn of_call(
     world: &World,
     (service, region): (Service, &str),
@@ -37,7 +37,7 @@ pub(super) fn of_call(
             vec![AskedRight::new(region, action, arn)]
         }
         Service::Ssm => own(parameter(world, region, input)),
-        // Whoever has credentials may ask who they are.
+        // Any caller with credentials may ask who it is.
         Service::Sts => Vec::new(),
     }
 }

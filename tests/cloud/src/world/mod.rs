@@ -47,7 +47,7 @@ pub struct World {
     pub parameters: BTreeMap<String, String>,
     /// Names of roles.
     pub roles: Vec<String>,
-    /// Whom roles let in by a token, by name of the role; nobody where it is not here.
+    /// Whom roles let in by a token, by name of the role; none where it is not here.
     pub trusts: BTreeMap<String, Trust>,
     /// Instance profiles by name.
     pub instance_profiles: BTreeMap<String, InstanceProfile>,

@@ -11,7 +11,7 @@ use crate::event::Event;
 pub struct Queue {
     /// A message that was handed out is hidden for so long, where the call does not say.
     pub visibility: Duration,
-    /// Messages that nobody deleted, by id, and so the oldest first.
+    /// Messages that are not deleted, by id, and so the oldest first.
     pub messages: BTreeMap<String, Message>,
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn limited(limits: Limits) -> Engine {
     Engine::new(settings).unwrap()
 }
 
-/// An engine with one place for calls, for which nobody waits, and so many bytes for the memories of guests.
+/// An engine with one place for calls, for which no call waits, and so many bytes for the memories of guests.
 pub(crate) fn one_at_a_time(guest_memory: Option<u64>) -> Engine {
     let limits = Limits {
         wait: Duration::ZERO,

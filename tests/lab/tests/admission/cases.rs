@@ -7,10 +7,10 @@
 
 use serde_json::{Map, Value};
 
-/// Whoever takes or refuses an object.
+/// The validators that take or refuse an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layer {
-    /// Taken, and nobody has anything to say.
+    /// Taken, without any remark.
     Accepted,
     /// Taken, and a controller refuses it.
     Runtime,

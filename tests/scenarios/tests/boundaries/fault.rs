@@ -61,7 +61,7 @@ impl Fault {
             | Self::Late(_)
             | Self::Cut(_)
             | Self::CutAndLost(_) => Some(0),
-            // Half of a command may arrive when nobody waits for it any more.
+            // Half of a command may arrive when it is not waited for any more.
             Self::StopBeforeTheRestArrives => Some(1),
             _ => None,
         }

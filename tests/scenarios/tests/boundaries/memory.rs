@@ -36,7 +36,7 @@ fn the_next_process_remembers_the_moves_of_the_one_before() {
     let mut run = Run::new(recording(), behaviour(), told.clone());
     let start = run.now();
     run.run_until(start + Span::from_secs(38 * 60));
-    // Moves that bought nothing cannot be taken back, so nobody has to remember them.
+    // Moves that bought nothing cannot be taken back, so they need not be remembered.
     let mut before = told.moves.take();
     before.retain(|past| !past.to.is_empty());
     assert!(!before.is_empty(), "something was bought for a move");

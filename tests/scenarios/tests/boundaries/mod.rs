@@ -162,7 +162,7 @@ fn an_answer_that_is_lost_or_late_changes_nothing_in_the_end() {
     play("lost answers", &faults, 1, differs);
 }
 
-/// Nobody acts for a while: what happened meanwhile is found in the objects.
+/// No process acts for a while: what happened meanwhile is found in the objects.
 #[test]
 fn a_process_that_starts_late_goes_on_all_the_same() {
     let faults = [90, 600].map(Fault::StopAfterFor);

@@ -109,7 +109,7 @@ fn volume(path: &str, device: &Value, findings: &mut Findings) {
     }
 }
 
-/// Variables of a shell that nobody expands.
+/// Variables of a shell that are not expanded.
 fn texts(path: &str, value: &Value, findings: &mut Findings) {
     match value {
         Value::String(text) if path != "spec.userData" => {

@@ -1,4 +1,4 @@
-//! Pods that speak of older versions, or in words that nobody reads.
+//! Pods that speak of older versions, or in words that are not read.
 
 use serde_json::Value;
 

@@ -62,7 +62,7 @@ pub fn kubelet_faults(settings: &Value) -> Vec<Finding> {
     findings.into_list()
 }
 
-/// Settings whose value is an expression, each with its path. Expressions are not served: a node would be planned by a number that nobody knows.
+/// Settings whose value is an expression, each with its path. Expressions are not served: a node would be planned by an unknown number.
 pub fn kubelet_expressions(settings: &Value) -> Vec<Finding> {
     let mut findings = Findings::default();
     if let Some(value @ Value::String(_)) = settings.get("maxPods") {
@@ -132,7 +132,7 @@ fn setting(name: &str, value: &Value, findings: &mut Findings) {
     }
 }
 
-/// A whole number from 0 on; the most of all is not told, since nobody means so many.
+/// A whole number from 0 on; the upper bound is left out, since it is beyond any real value.
 fn count(path: &str, value: &Value, most: i32, findings: &mut Findings) {
     let range = 0..=i64::from(most);
     if value.as_i64().is_some_and(|number| range.contains(&number)) {

@@ -1,4 +1,4 @@
-//! Label keys that nobody may set or ask for, and requirements that say nothing or too much.
+//! Label keys that may not be set or asked for, and requirements that say nothing or too much.
 
 use plimsoll_core::labels as known;
 use serde_json::Value;

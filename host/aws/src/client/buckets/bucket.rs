@@ -80,7 +80,7 @@ impl Bucket {
         u32::try_from(self.left / TOKEN).unwrap_or(u32::MAX)
     }
 
-    /// EC2 has throttled a call: its own bucket is empty, whoever emptied it. Each time ours refills half as fast, which makes the waits
+    /// EC2 has throttled a call: its own bucket is empty, whatever emptied it. Each time ours refills half as fast, which makes the waits
     /// between tries twice as long. A call that was sent before that was known says nothing new.
     pub(super) fn throttled(&mut self, sent: Instant, now: Instant) {
         if self.slowed.is_some_and(|slowed| sent < slowed) {

@@ -44,7 +44,7 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// A line in which nobody waits.
+    /// An empty line.
     pub(super) const fn new(bucket: Bucket) -> Self {
         Self {
             bucket,
@@ -67,7 +67,7 @@ impl Line {
         self.waiting.remove(&place);
     }
 
-    /// The place whose turn is next; `None` where nobody waits.
+    /// The place whose turn is next; `None` where the line is empty.
     pub(super) fn first(&self) -> Option<Place> {
         self.waiting.keys().next().copied()
     }
@@ -124,7 +124,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever comes and goes, tokens go to the most urgent, and among those to who came first.
+        /// However callers come and go, tokens are given to the most urgent, and among those to the first that came.
         #[test]
         fn nobody_is_served_before_somebody_more_urgent_or_as_urgent_who_came_before(
             steps in proptest::collection::vec((0_u64..900, 0_usize..3, 1_u32..3, 0_u8..6), 1..80),

@@ -27,7 +27,7 @@ pub(crate) use line::Urgency;
 /// The second bucket of `TerminateInstances`: a token for each instance.
 pub(super) const ENDED: &str = "instances of ec2:TerminateInstances";
 
-/// The bucket of an account whose limits nobody has raised, by the name of an action or [`ENDED`].
+/// The bucket of an account with default limits, by the name of an action or [`ENDED`].
 fn published(name: &str) -> Rate {
     let rate = |per_second: u32, burst: u32| Rate { per_second, burst };
     match name {

@@ -70,7 +70,7 @@ impl Course {
         self.scene.cloud.with(|world| world.clock.advance(time));
     }
 
-    /// A process carries out a call, something befalls it, and nobody hears the answer.
+    /// A process carries out a call, something befalls it, and the answer is lost.
     async fn crash(&self, crash: Crash, call: CloudCall) {
         let fault = match crash {
             Crash::AfterAnswer => None,
@@ -89,7 +89,7 @@ impl Course {
         });
         let outcome = self.process().call(&call).await;
         cloud.with(|world| world.faults.clear());
-        // Whoever hears that a call was refused takes it for one that did not happen.
+        // A call that was refused counts as one that did not happen.
         assert!(
             !matches!(outcome, Outcome::Refused(_)),
             "{crash:?}: {outcome:?}"

@@ -1,4 +1,4 @@
-//! Calls for a fleet of which nobody knows what became: an answer that is cut, and a refusal after a try whose answer was lost, say nothing.
+//! Calls for a fleet whose outcome is unknown: an answer that is cut, and a refusal after a try whose answer was lost, say nothing.
 
 use super::*;
 

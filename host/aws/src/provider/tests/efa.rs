@@ -70,7 +70,7 @@ async fn a_claim_that_asks_for_efa_gets_an_interface_on_each_card_that_has_it() 
     let expected = [vec!["- 0 -"], vec!["0 0 efa", "1 1 efa"]];
     assert_eq!(interfaces(&scene), expected, "m5.large has none");
     assert_eq!(given(&launched[0]), (2, 2));
-    // Whoever reads the launch back, or the instance, is told the same.
+    // The launch read back, and the instance, say the same.
     assert_eq!(given(&scene.find(&asking(&[2])).await[0]), (2, 2));
     let instance = scene.first();
     let Outcome::Done(Answer::Instance(machine)) =

@@ -135,7 +135,7 @@ fn written(name: &str, said: &impl Fn(&str) -> Option<String>) -> Result<Option<
     Ok(Some(SignedDuration::from_millis(span.millis())))
 }
 
-/// Fails where zonal shifts are to be followed: whoever relies on it would have instances in a zone that traffic was shifted away from.
+/// Fails where zonal shifts are to be followed: instances would stay in a zone that traffic was shifted away from.
 pub(super) fn refuse_zonal_shifts(
     flags: &flags::Aws,
     said: &impl Fn(&str) -> Option<String>,
@@ -149,7 +149,7 @@ pub(super) fn refuse_zonal_shifts(
     Ok(())
 }
 
-/// A warning for each gate of AWS that is open, or that nobody knows.
+/// A warning for each gate of AWS that is open or unknown.
 pub(super) fn gates(
     flags: &flags::Aws,
     said: &impl Fn(&str) -> Option<String>,

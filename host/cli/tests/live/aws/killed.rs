@@ -56,7 +56,7 @@ const fn death(part: Part, point: Point, arrives: bool) -> Death {
 }
 
 const DEATHS: [Death; 10] = [
-    // The first two run always: the instances are there and nobody knows; they end and nobody knows.
+    // The first two run always: the instances are there and no object says so; they end and no object says so.
     death(Part::Launch, Point::Ec2("CreateFleet"), true),
     death(Part::End, Point::Ec2("TerminateInstances"), true),
     death(Part::Launch, Point::Ec2("CreateFleet"), false),
@@ -130,7 +130,7 @@ impl Course {
             tokio::join!(end(&api), self.die(death));
         } else {
             end(&api).await;
-            // What is in question has been seen: nobody waits until the nodes are known to be empty.
+            // What is in question has been seen: there is no wait until the nodes are known to be empty.
             let claims = self.scene.claims_api();
             let now = DeleteParams::default();
             let asked = claims.delete_collection(&now, &ListParams::default()).await;

@@ -13,7 +13,7 @@ use super::*;
 const ROLE: &str = "arn:aws:iam::111122223333:role/plimsoll";
 const ISSUER: &str = "https://oidc.eks.us-east-1.amazonaws.com/id/AB";
 const SUBJECT: &str = "system:serviceaccount:nodes:plimsoll";
-/// An API server that nobody serves: whoever comes so far has got past AWS.
+/// An address without an API server: a start that comes so far has got past AWS.
 const KUBECONFIG: &str = r#"{"apiVersion": "v1", "kind": "Config", "current-context": "c",
     "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:1"}}],
     "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}], "users": [{"name": "u", "user": {}}]}"#;
@@ -235,7 +235,7 @@ async fn a_role_that_does_not_let_the_service_account_in_is_told_with_the_subjec
             Some(trust(SUBJECT)),
             json!({"iss": ISSUER, "sub": SUBJECT, "aud": ["https://kubernetes.default.svc"]}),
         ),
-        // The role trusts nobody.
+        // The role trusts no one.
         (
             None,
             json!({"iss": ISSUER, "sub": SUBJECT, "aud": [audience]}),

@@ -85,7 +85,7 @@ async fn a_queue_that_is_gone_and_a_class_that_waits_are_told_on_the_class() {
         patched.expect("taken");
         scene.until_class_says("ValidationSucceeded", reason).await;
     }
-    // Nobody waits for it.
+    // Nothing waits for it.
     scene.run_pods(1).await;
     // It is made.
     scene.cloud.with(|world| world.send(QUEUE, "{}"));
@@ -167,7 +167,7 @@ async fn instances_that_may_not_use_their_key_are_told_and_not_launched_without_
     let log = scene.lab.log("plimsoll");
     assert!(log.contains("instance has ended before it joined"), "{log}");
 
-    // The key's policy is corrected, and whoever did so says it on the class.
+    // The key's policy is corrected, and the person who did so says it on the class.
     scene.cloud.with(|world| world.start_failure = None);
     let patch = json!({"metadata": {"annotations": {"key": "corrected"}}});
     let params = PatchParams::default();

@@ -80,7 +80,7 @@ async fn it_serves_with_the_arguments_environment_rights_and_probes_of_the_chart
 }
 
 /// Acceptance row I04, with the real scheduler: pods of the controller wait rather than run on nodes of pools or share a node, and nothing
-/// is bought for them. Once there is a second node of nobody's the release is ready, as helm sees it.
+/// is bought for them. Once there is a second node without a pool the release is ready, as helm sees it.
 async fn place_own_pods(installed: &Installed) {
     installed.make(&pending_pod("first", "3", "1Gi")).await;
     until_bound(&installed.pods()).await;

@@ -20,7 +20,7 @@ const SIZES: [(&str, &str); 5] = [
 ];
 /// More than any instance type of the lab has.
 const GIANT: (&str, &str) = ("5000", "1Gi");
-/// A ConfigMap that nobody makes.
+/// A ConfigMap that does not exist.
 const GONE: &str = "never-made";
 
 /// Modules that policies of any situation name, by ConfigMap.

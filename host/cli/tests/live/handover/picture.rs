@@ -12,7 +12,7 @@ use kube::{Client, Resource};
 use plimsoll_api::Kind;
 use serde_json::{Map, Value, json};
 
-/// Fields that the server changes with every write, whoever writes whatever.
+/// Fields that the server changes with every write.
 const BOOKKEEPING: [&str; 2] = ["managedFields", "resourceVersion"];
 
 /// When pods last came or went, as a claim's status says, up to ten seconds behind: who looks anew may know better by a moment.

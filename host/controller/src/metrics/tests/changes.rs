@@ -35,7 +35,7 @@ fn a_nodes_life_is_counted_step_by_step_and_each_step_once() {
     let joined = objects(sold().node(ours("n1")));
     let (node, claim) = (Arc::clone(&joined.nodes[0]), Arc::clone(&joined.claims[0]));
     world.see(Arc::clone(&node));
-    // An answer that nobody waits for any more, and then the watch, twice.
+    // An answer that is not waited for any more, and then the watch, twice.
     let order = ActionId::of(&ObjectKey::Cloud, None, Purpose::MarkRegistered, 0);
     let answer = Answer::Object(Arc::clone(&claim).object(), Version(world.version + 1));
     world.feed(Input::Outcome(order, Outcome::Done(answer)));

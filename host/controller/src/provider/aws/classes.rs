@@ -107,7 +107,7 @@ impl Classes {
         Arc::new(catalogues(self.served(), free))
     }
 
-    /// Looks at classes as they change and as time passes, and tells what follows; ends when nobody listens any more.
+    /// Looks at classes as they change and as time passes, and tells what follows; ends when the receiver is gone.
     pub(super) async fn follow(mut self, say: Sender<Input>) {
         loop {
             if self.is_time_to_tell() && self.tell(&say).await.is_none() {
@@ -155,7 +155,7 @@ impl Classes {
         is_time
     }
 
-    /// Tells what has changed; `None` once nobody listens.
+    /// Reports what has changed; `None` once the receiver is gone.
     async fn tell(&mut self, say: &Sender<Input>) -> Option<()> {
         let classes = self.watched.all().iter().map(|(name, class)| {
             let found = self.looks.found(name, class);

@@ -62,7 +62,7 @@ impl Ended {
         }
     }
 
-    /// Passes on what is heard; ends when nobody says or hears any more.
+    /// Passes on what is heard; ends when sender or receiver is gone.
     pub(super) async fn follow(mut self) {
         let mut ticks = interval(EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -81,7 +81,7 @@ impl Ended {
         }
     }
 
-    /// Passes words on, those on the end of instances that have not joined after the reason; `None` once nobody listens.
+    /// Passes words on, those on the end of instances that have not joined after the reason; `None` once the receiver is gone.
     async fn pass(&mut self, words: Vec<Input>) -> Option<()> {
         let joining = self.ec2.joining();
         let (mut waiting, mut asked) = (Vec::new(), BTreeSet::new());

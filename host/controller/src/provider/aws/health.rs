@@ -17,7 +17,7 @@ use crate::metrics::families::INSTANCE_UNHEALTHY;
 /// From one look to the next: Karpenter's time.
 const EVERY: Duration = Duration::from_mins(1);
 
-/// Follows the checks; ends when nobody listens any more, or where they may not be read.
+/// Follows the checks; ends when the receiver is gone, or where they may not be read.
 pub(super) async fn follow(ec2: Arc<Ec2>, say: Sender<Input>, telemetry: Telemetry) {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

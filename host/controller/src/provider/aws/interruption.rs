@@ -1,6 +1,6 @@
 //! The queue's word on instances: those that will be taken back are told, and a message is deleted once their claims are seen to go.
 //!
-//! A message that is not deleted is handed out again, to whoever asks then: so nothing is lost with a process, and a claim that is told twice
+//! A message that is not deleted is handed out again, to the next process: so nothing is lost with a process, and a claim that is told twice
 //! goes once.
 
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(super) struct Interruptions {
 }
 
 impl Interruptions {
-    /// Follows the queue; ends when nobody listens any more.
+    /// Follows the queue; ends when the receiver is gone.
     pub(super) async fn follow(self) {
         // A message about a claim that is not seen yet would be taken for one about nothing of ours, and deleted.
         self.ec2.listed().await;
@@ -86,7 +86,7 @@ impl Interruptions {
         tracing::error!(queue = self.name, %error, hint, "the interruption queue cannot be asked; tried again");
     }
 
-    /// Counts what is heard, and tells what it says; `None` once nobody listens.
+    /// Counts what is heard, and reports what it says; `None` once the receiver is gone.
     async fn take(&self, heard: Heard, now: Timestamp) -> Option<()> {
         match heard {
             Heard::Message {

@@ -30,7 +30,7 @@ const RETRY: Duration = Duration::from_secs(15);
 /// Classes by name.
 pub(super) type Classes = BTreeMap<String, Ec2NodeClass>;
 
-/// Whoever looks at one class; `last` is what the last look has found.
+/// The look at one class; `last` is what the last look has found.
 pub(super) trait Look: Send + Sync + 'static {
     /// Asks AWS what a class stands for, and writes it down; it sells what there is on the market.
     fn refresh(

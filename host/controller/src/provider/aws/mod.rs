@@ -35,7 +35,7 @@ use crate::{Notices, Telemetry};
 
 pub use self::version::VersionSource;
 
-/// Inputs that wait to be heard; whoever tells more waits.
+/// Inputs that wait to be read; senders of more wait.
 const AHEAD: usize = 64;
 
 /// All that EC2 needs to serve a cluster.
@@ -53,7 +53,7 @@ pub struct AwsSetup {
     pub is_isolated: bool,
     /// `true` if classes are not tried out before they are launched.
     pub skips_dry_runs: bool,
-    /// Whoever tells the cluster's version of Kubernetes, from time to time.
+    /// The source of the cluster's version of Kubernetes, read from time to time.
     pub version: VersionSource,
     /// Name of the queue with messages about instances; `None` for none.
     pub queue: Option<String>,

@@ -1,4 +1,4 @@
-//! Instance profiles that nobody uses any more, such as that of the role which a class had before: looked for at the start and every half hour,
+//! Unused instance profiles, such as that of the role which a class had before: looked for at the start and every half hour,
 //! and deleted.
 
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub(super) async fn tidy(ec2: Arc<Ec2>, client: Client) {
                 let error = format!("{error:#}");
                 tracing::warn!(
                     error,
-                    "instance profiles that nobody uses may be left; looked for again in half an hour"
+                    "unused instance profiles may be left; looked for again in half an hour"
                 );
             }
         }
@@ -34,14 +34,14 @@ pub(super) async fn tidy(ec2: Arc<Ec2>, client: Client) {
 
 fn tell((profile, outcome): (String, Result<(), CallError>)) {
     match outcome {
-        Ok(()) => tracing::info!(profile, "instance profile that nobody uses is deleted"),
+        Ok(()) => tracing::info!(profile, "unused instance profile is deleted"),
         Err(error) => {
-            tracing::warn!(profile, %error, "instance profile that nobody uses is left; tried again in half an hour");
+            tracing::warn!(profile, %error, "unused instance profile is left; tried again in half an hour");
         }
     }
 }
 
-/// The profiles that nobody uses, each with what came of its deletion.
+/// The unused profiles, each with what came of its deletion.
 async fn delete_unused(ec2: &Ec2, client: &Client) -> Result<Vec<(String, Result<(), CallError>)>> {
     let cluster = ec2.cluster();
     let found = ec2.clients().profiles_of_cluster(&cluster.name).await?;

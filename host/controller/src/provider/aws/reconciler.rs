@@ -31,7 +31,7 @@ const UNREADABLE: &str = "InvalidConfiguration";
 /// A class that goes while claims name it is looked at again after so long.
 const WAITS: Duration = Duration::from_secs(5);
 
-/// Whoever looks at classes, by these calls to AWS.
+/// The reconciler of classes, by these calls to AWS.
 pub(super) struct Reconciler<C> {
     notices: Notices,
     client: Client,

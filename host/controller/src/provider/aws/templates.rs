@@ -1,4 +1,4 @@
-//! Launch templates that nobody uses any more: deleted a minute or two after the last launch by them, those of processes before this one
+//! Unused launch templates: deleted a minute or two after the last launch by them, those of processes before this one
 //! among them.
 
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(super) async fn tidy(ec2: Arc<Ec2>) {
             }
         }
         if let Err(error) = ec2.delete_unused_templates(Instant::now()).await {
-            tracing::warn!(%error, "a launch template that nobody uses is not deleted; tried again");
+            tracing::warn!(%error, "an unused launch template is not deleted; tried again");
         }
     }
 }

@@ -12,7 +12,7 @@ const EVERY: Duration = Duration::from_mins(5);
 /// The longest that classes wait for the answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Whoever tells the version.
+/// The source of the version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VersionSource {
     /// The API server.

@@ -84,7 +84,7 @@ impl MoveSimulation<'_, '_> {
         place.is_some_and(|place| self.simulation.may_go(*place))
     }
 
-    /// Worth of a node per hour at the prices that decide, with the node's own cost; zero where nobody sells such a node.
+    /// Worth of a node per hour at the prices that decide, with the node's own cost; zero where no such node is on sale.
     pub fn price(&self, row: usize) -> PricePerHour {
         self.simulator.worth(self.nodes.place_of[row])
     }

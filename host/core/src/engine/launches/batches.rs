@@ -58,13 +58,13 @@ pub(super) struct OpenBatch {
     pub(super) size: usize,
     /// Claims that bear it.
     pub(super) bearers: BTreeSet<ClaimName>,
-    /// Claims that are to bear it: nobody has made the call.
+    /// Claims that are to bear it: the call was not made.
     pub(super) unwritten: BTreeSet<ClaimName>,
     /// `true` once one of its claims was asked to go.
     pub(super) goes: bool,
-    /// Since when claims of it are missing that nobody here will write.
+    /// Since when claims of it are missing that this process will not write.
     torn: Option<Timestamp>,
-    /// `true` if a call may have been made whose answer nobody here has heard.
+    /// `true` if a call may have been made whose answer this process has not heard.
     is_unsure: bool,
     /// Why the last call was refused, where an earlier one may have been carried out: it is read back first.
     pub(super) refused: Option<Reason>,
@@ -96,7 +96,7 @@ impl Launches {
         self.windows.values().flat_map(|window| &window.claims)
     }
 
-    /// Nobody knows how a call for a batch ended.
+    /// The outcome of a call for a batch is unknown.
     pub(in crate::engine) fn doubt(&mut self, token: &LaunchToken) {
         if let Some(batch) = self.batches.get_mut(token) {
             batch.is_unsure = true;

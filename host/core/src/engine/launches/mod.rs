@@ -4,7 +4,7 @@
 //! claim wants an instance -> window of those that ask for the same -> batch with a token -> token written on each -> one call
 //! ```
 //!
-//! The call is made only while all claims of the batch are there and stay: then it can be repeated as it is, by whoever comes next,
+//! The call is made only while all claims of the batch are there and stay: then it can be repeated as it is, by the next process,
 //! and gives no second instance. A batch that is not whole any more is read back instead, and claims that got nothing from it wait
 //! for the next. What was found written at the start is as good as what was written since.
 

@@ -1,4 +1,4 @@
-//! Faults of a pool's specification that no schema sees: labels that nobody may set or ask for, taints given twice, values that do
+//! Faults of a pool's specification that no schema sees: labels that may not be set or asked for, taints given twice, values that do
 //! not exist; what of it could not be read at all, since a newer version wrote it; and schedules of budgets, of which a schema sees little.
 
 use std::collections::BTreeSet;

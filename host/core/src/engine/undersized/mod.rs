@@ -43,7 +43,7 @@ pub(super) struct UndersizedNodes {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Launch {
     pool: PoolName,
-    /// Of the planned type, the promises as they are written on the claim, and the room that it must have where nobody is promised a
+    /// Of the planned type, the promises as they are written on the claim, and the room that it must have where no pod is promised a
     /// place on it.
     digest: u64,
 }

@@ -111,7 +111,7 @@ impl PodGroup {
         owned.chain(&self.inverse).copied()
     }
 
-    /// The same group where nobody has these rules.
+    /// The same group where no pod has these rules.
     pub(super) fn without(&self, rules: &BTreeSet<usize>, model: &TopologyModel) -> Self {
         let stays = |rule: &usize| !rules.contains(rule);
         let mut selected = self.selected.clone();

@@ -2,7 +2,7 @@
 //!
 //! Each attempt bounds what pods may spend in the zones that were short before; who finds no place within these bounds may go
 //! anywhere in the next. The best of all attempts by (unplaced, room not kept, addresses beyond those left, preferences given
-//! up, price, nodes) is the plan, so that nobody waits for the sake of the guard.
+//! up, price, nodes) is the plan, so that no pod waits for the sake of the guard.
 
 use super::draft::DraftPlan;
 use crate::plan::Note;

@@ -1,6 +1,6 @@
 //! Guards in a finished plan: where they yielded, and what they cost.
 //!
-//! The first is read off the finished plan, node by node, so that it is true whoever made the plan. The second takes further
+//! The first is read off the finished plan, node by node, so that it is true whatever made the plan. The second takes further
 //! plans, one for each guard lifted, and is left to callers that have the time; it never changes the plan itself.
 
 use std::collections::BTreeMap;

@@ -16,7 +16,7 @@ const MOST_PARTS: usize = 32;
 /// two.
 const MOST_SETS: usize = 1024;
 
-/// The best of sets of rows at the same prices. Whoever asks gives the same prices and amounts of room every time.
+/// The best of sets of rows at the same prices. Callers give the same prices and amounts of room every time.
 pub(crate) struct Best {
     of_rows: Lru<Bits, [usize]>,
 }
@@ -107,7 +107,7 @@ fn best(
 ) -> Vec<usize> {
     let sold = rows.into_iter().map(|row| (price(row), room(row), row));
     let mut sold: Vec<(i64, Box<[i64]>, usize)> = sold.collect();
-    // Whoever beats another stands before it; of equals the first row.
+    // A row that beats another stands before it; of equals the first row.
     sold.sort_by(|a, b| (a.0, Reverse(&a.1), a.2).cmp(&(b.0, Reverse(&b.1), b.2)));
     let mut kept: Vec<(Box<[i64]>, usize)> = Vec::new();
     for (_, room, row) in sold {

@@ -1,7 +1,7 @@
 //! Answers that later decisions ask for again with the same key.
 //!
 //! What is kept here is a function of its key alone, so that a decision is the same whether an answer was kept or is made
-//! anew, and whoever else asks at the same time.
+//! anew, whatever other callers ask at the same time.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};

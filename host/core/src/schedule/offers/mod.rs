@@ -1,8 +1,8 @@
 //! Offers: what pools sell, read once and used for many decisions.
 //!
 //! Reading whole catalogues takes longer than deciding about a few pods, and it seldom changes between two decisions. What
-//! is read here depends on catalogues, pools, overlays, daemons and two settings alone: neither on pods nor on nodes. Whoever
-//! decides again keeps the offers of the last decision; they serve again while all of those are the very same objects.
+//! is read here depends on catalogues, pools, overlays, daemons and two settings alone: neither on pods nor on nodes. A
+//! later decision keeps the offers of the last decision; they serve again while all of those are the very same objects.
 
 pub(crate) mod axes;
 pub(crate) mod best;

@@ -37,7 +37,7 @@ pub(crate) static NO_DEPENDENTS: Dependents = Dependents {
 };
 
 impl Dependents {
-    /// `true` if nobody follows anybody.
+    /// `true` if no pod follows another.
     pub(crate) fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
@@ -130,7 +130,7 @@ pub(crate) fn others_first(compiled: &Compiled<'_>, order: Vec<usize>) -> Vec<us
 
 /// Groups with an affinity that selects them and pods of other groups. While no such pod is anywhere, one of these may begin a domain of
 /// its own (`satisfyPodAffinity`); the kube-scheduler may bind the others first, and then it may not. Placed after them it is where it may
-/// be whoever comes first.
+/// be whichever comes first.
 fn joining_others(compiled: &Compiled<'_>) -> Bits {
     let mut owners: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     for (number, group) in compiled.groups.iter().enumerate() {

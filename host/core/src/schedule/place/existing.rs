@@ -107,7 +107,7 @@ impl ExistingNodes {
         }
     }
 
-    /// Lets nobody onto a node any more.
+    /// Lets no pod onto a node any more.
     pub(super) fn close(&mut self, row: usize) {
         self.remember(row);
         self.free[row] = None;

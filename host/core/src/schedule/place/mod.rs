@@ -142,7 +142,7 @@ pub(crate) struct Placer<'c, 's> {
     tiers: &'c [Tier],
     prices: &'c [i64],
     strategy: &'c PackingStrategy,
-    /// Where pods go that others follow, until nobody else can be placed.
+    /// Where pods go that others follow, until no other can be placed.
     dependents: &'c Dependents,
     /// `true` if some new node could have been in another domain, or on the other side of a node filter.
     pub(crate) had_choice: bool,

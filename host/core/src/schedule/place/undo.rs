@@ -59,7 +59,7 @@ impl Placer<'_, '_> {
         self.open_up(bin);
     }
 
-    /// Takes pods off an existing node, which then takes nobody.
+    /// Takes pods off an existing node, which then takes none.
     pub(crate) fn vacate(&mut self, row: usize, pods: &[usize]) {
         self.nodes.close(row);
         self.limits.free(self.compiled, row);
@@ -138,7 +138,7 @@ impl Placer<'_, '_> {
         self.close_simulation();
     }
 
-    /// The same where the pods are yet to come: nobody finds a place because of the domains that they will be in.
+    /// The same where the pods are yet to come: no pod finds a place because of the domains that they will be in.
     pub(crate) fn keep_expected(&mut self) {
         self.counts.keep_expected(&self.compiled.model);
         self.close_simulation();
@@ -153,7 +153,7 @@ impl Placer<'_, '_> {
         self.first_bin = self.bins.len();
     }
 
-    /// Lets nobody onto an existing node any more.
+    /// Lets no pod onto an existing node any more.
     pub(crate) fn exclude(&mut self, row: usize) {
         self.nodes.close(row);
     }

@@ -90,7 +90,7 @@ impl RowPrices {
         sale.listed()
     }
 
-    /// Reads list prices. Whoever wants them again takes those of [`Sale::listed`].
+    /// Reads list prices. To read them again take those of [`Sale::listed`].
     pub(crate) fn listed(sale: &Sale<'_>) -> Self {
         let rows = sale.rows.len();
         let mut result = Self {

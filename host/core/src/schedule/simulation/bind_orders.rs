@@ -6,7 +6,7 @@
 //! break the plan: largest and smallest first on every resource, and shuffled; each on new nodes first and on nodes there
 //! are first, the fullest or the emptiest, and on several new nodes evenly, the dearest first for as long as it has room, or
 //! where the scheduler's default scoring would have each, which fills nodes of different sizes by their shares. The plan stands
-//! only if every one of them leaves nobody out.
+//! only if every one of them leaves no pod out.
 
 use std::cmp::Reverse;
 
@@ -68,7 +68,7 @@ impl Simulation<'_, '_> {
         let pods = leaving
             .iter()
             .flat_map(|row| self.movable[*row].iter().copied());
-        // Room that is only kept is bound by nobody.
+        // Room that is only kept is never bound.
         let pods = pods.filter(|pod| !self.is_spare(*pod));
         let mut pods: Vec<usize> = pods.collect();
         pods.sort_unstable();

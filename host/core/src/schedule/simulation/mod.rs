@@ -9,7 +9,7 @@
 //!
 //! Pods of nodes that must go, whatever it costs, are another question of the same reading: [`reschedule()`].
 //!
-//! Invariants: a node that pods leave takes nobody; pods of a simulation go to initialised nodes or new ones only; a node that leaves
+//! Invariants: a node that pods leave takes none; pods of a simulation go to initialised nodes or new ones only; a node that leaves
 //! frees its share of its pool's limits, as with Karpenter, although its replacement comes before it goes.
 
 mod bind_orders;
@@ -131,7 +131,7 @@ impl<'g, 's> Simulation<'g, 's> {
         }
     }
 
-    /// `true` if a node could be made to go now: it may, is still there, and nobody who is yet to come counts on it.
+    /// `true` if a node could be made to go now: it may, is still there, and no pod that is yet to come counts on it.
     pub(crate) fn may_go(&self, row: usize) -> bool {
         self.simulator.may_go[row] && !self.held[row]
     }

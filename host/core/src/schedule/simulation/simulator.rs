@@ -43,7 +43,7 @@ pub(crate) struct Simulator<'s> {
     pub(super) waiting: Vec<usize>,
     /// Nodes that take no pods of others.
     pub(super) excluded: Vec<usize>,
-    /// By node: what it is sold for; `None` where nobody sells such a node.
+    /// By node: what it is sold for; `None` where no such node is on sale.
     sold: Vec<Option<NodeOffering>>,
     /// By group: what its pods are worth at list prices. Read when it is first asked for.
     listed_worth: OnceCell<Vec<i64>>,
@@ -146,12 +146,12 @@ impl<'s> Simulator<'s> {
         &self.compiled.offers
     }
 
-    /// Worth of a node per hour, with the node's own cost; zero where nobody sells such a node.
+    /// Worth of a node per hour, with the node's own cost; zero where no such node is on sale.
     pub(crate) fn worth(&self, row: usize) -> PricePerHour {
         self.sold[row].map_or(PricePerHour::ZERO, |sold| sold.worth)
     }
 
-    /// List price of a node with the node's own cost; zero where nobody sells such a node.
+    /// List price of a node with the node's own cost; zero where no such node is on sale.
     pub(crate) fn list_price(&self, row: usize) -> PricePerHour {
         self.sold[row].map_or(PricePerHour::ZERO, |sold| sold.list)
     }
@@ -223,8 +223,8 @@ fn tiers(compiled: &Compiled<'_>, prices: &RowPrices, closed: &Bits) -> Vec<Tier
     result
 }
 
-/// Offering of every node: that of its type, zone and capacity type, whether or not it can be had just now; `None` where nobody
-/// sells such a node.
+/// Offering of every node: that of its type, zone and capacity type, whether or not it can be had just now; `None` where no
+/// such node is on sale.
 fn sold(
     snapshot: &Snapshot,
     overlaid: &Overlaid,

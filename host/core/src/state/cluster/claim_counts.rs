@@ -16,7 +16,7 @@ pub struct ClaimCounts {
 }
 
 impl ClaimCounts {
-    /// Counts one claim; `set_apart` says that it is to go though nobody has asked it to yet.
+    /// Counts one claim; `set_apart` says that it is going to be deleted and is not yet.
     fn add(&mut self, claim: &NodeClaim, set_apart: bool) {
         let one = Self::of(claim, set_apart);
         self.staying += one.staying;

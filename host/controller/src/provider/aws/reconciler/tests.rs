@@ -57,7 +57,7 @@ fn telling(
     (reconciler, asks)
 }
 
-/// A class that nobody has looked at, at version 7.
+/// A class that was not looked at, at version 7.
 fn class() -> Value {
     json!({
         "apiVersion": "karpenter.k8s.aws/v1", "kind": "EC2NodeClass",
