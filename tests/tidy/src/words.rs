@@ -1,4 +1,5 @@
-//! Words that have no place in what we publish: talk about how the work was done, and places that only its author can reach.
+//! Words that have no place in what we publish: talk about how the work was done, places that only its author can reach, and words that
+//! gave way to the field's.
 //!
 //! The words are put together from halves so that this file passes its own rule. Lock files, which tools write, are not read.
 
@@ -34,6 +35,16 @@ const WORDS: &[(&str, &str)] = &[
 /// The script of continuous integration says where its data may stand.
 const EXCEPTIONS: &[(&str, &str)] = &[(".ci/run", concat!("../", "shared"))];
 
+/// Words that gave way to the field's, and those; each is found in any case, and inside of names too.
+const RETIRED: &[(&str, &str)] = &[
+    (concat!("incum", "bent"), "Karpenter"),
+    (concat!("hang", " on"), "depend on"),
+    (concat!("hangs", " on"), "depends on"),
+];
+
+/// Pages that keep such words: the history, and the table of words.
+const KEPT: &[&str] = &["CHANGELOG.md", "CONTRIBUTING.md"];
+
 /// A page of ours whose name differs from another's in case only.
 const OURS: &str = "tests/ACCEPTANCE.md";
 
@@ -57,6 +68,24 @@ pub fn talk(tree: &Tree) -> Vec<String> {
                     number + 1
                 ));
             }
+        }
+    }
+    breaches
+}
+
+/// Lines of sources and pages with a word that gave way to the field's.
+pub fn retired(tree: &Tree) -> Vec<String> {
+    let mut breaches = Vec::new();
+    for (path, text) in tree
+        .files()
+        .filter(|(path, _)| has_extension(path, &["md", "py", "rs"]) && !KEPT.contains(path))
+    {
+        for (number, line) in text.lines().enumerate() {
+            let line = line.replace('_', " ").to_lowercase();
+            let words = RETIRED.iter().filter(|(word, _)| line.contains(word));
+            breaches.extend(words.map(|(word, instead)| {
+                format!("{path}:{}: {word:?}; expected {instead:?}", number + 1)
+            }));
         }
     }
     breaches
@@ -103,6 +132,21 @@ mod tests {
             let text = format!("first\nsee {} now\n", word.to_uppercase());
             let breaches = talk(&Tree::of(&[("a.md", &text)]));
             assert_eq!(breaches, [format!("a.md:2: {word:?}: {why}")]);
+        }
+    }
+
+    #[test]
+    fn a_word_that_gave_way_is_a_breach_in_sources_and_pages_alone() {
+        for (word, instead) in RETIRED {
+            let text = format!(
+                "first\nfn as_{}s() {{}}\n",
+                word.replace(' ', "_").to_uppercase()
+            );
+            let tree = Tree::of(&[("a.rs", &text), ("a.yaml", &text), ("CHANGELOG.md", &text)]);
+            assert_eq!(
+                retired(&tree),
+                [format!("a.rs:2: {word:?}; expected {instead:?}")]
+            );
         }
     }
 

@@ -138,6 +138,11 @@ fn texts_talk_about_the_product() {
 }
 
 #[test]
+fn karpenter_and_what_depends_on_another_are_called_so() {
+    holds(&words::retired(&TREE));
+}
+
+#[test]
 fn people_read_the_words_of_the_field() {
     holds(&spoken::words(&TREE));
 }
