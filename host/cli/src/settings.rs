@@ -11,7 +11,7 @@ use crate::gates;
 use crate::leader::{is_false, is_true};
 use crate::scheduler_config;
 
-/// The settings, and warnings about what is passed over.
+/// The settings, and warnings about what is ignored.
 pub(crate) fn read(
     flags: &Decisions,
     environment: &impl Fn(&str) -> Option<String>,

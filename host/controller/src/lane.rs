@@ -9,7 +9,7 @@ use plimsoll_core::action::Purpose;
 /// How urgent a request is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Urgency {
-    /// It keeps pods off a node that goes, empties it or ends it.
+    /// It keeps pods off a node that is removed, empties it or ends it.
     High,
     /// Pods, nodes or the cloud wait for it.
     Normal,

@@ -18,7 +18,7 @@ pub enum AnyModule {
     Rank(Module),
     /// Values consolidation moves.
     Consolidate(ConsolidationModule),
-    /// How many nodes may go now.
+    /// How many nodes may be removed now.
     Budget(BudgetModule),
 }
 

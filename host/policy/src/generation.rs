@@ -52,7 +52,7 @@ pub enum Successor {
     Rank(Module),
     /// Values consolidation moves.
     Consolidate(ConsolidationModule),
-    /// Says how many nodes may go.
+    /// Says how many nodes may be removed.
     Budget(BudgetModule),
 }
 

@@ -51,7 +51,7 @@ pub enum Hook {
     Rank,
     /// Values of consolidation moves.
     Consolidate,
-    /// How many nodes may go now.
+    /// How many nodes may be removed now.
     Budget,
 }
 

@@ -13,7 +13,7 @@ pub struct Policies {
     pub rank: Option<Module>,
     /// Values consolidation moves; their savings decide where `None`.
     pub consolidate: Option<ConsolidationModule>,
-    /// How many nodes may go now; the least counts.
+    /// How many nodes may be removed now; the least counts.
     pub budget: Vec<BudgetModule>,
     /// Who is told of every call and decision.
     pub observers: Vec<Arc<dyn Observer>>,

@@ -66,7 +66,7 @@ pub(crate) struct Gatherer {
     pub(crate) node_classes: Vec<NodeClassEntry>,
     /// Objects of kinds that are looked at without being kept.
     passed: BTreeMap<String, usize>,
-    /// `true` where an API server has accepted the objects: one that cannot be read is passed over.
+    /// `true` where an API server has accepted the objects: one that cannot be read is skipped.
     pub(crate) is_served: bool,
     /// Such objects, each with what is wrong.
     unreadable: Vec<Note>,
@@ -249,7 +249,7 @@ impl Gatherer {
         }
     }
 
-    /// `true` if a claim is of no pool, which somebody made by hand; such a claim is told and passed over.
+    /// `true` if a claim is of no pool, which somebody made by hand; such a claim is reported and skipped.
     fn is_by_hand(&mut self, claim: &Value) -> bool {
         let pool = claim
             .pointer("/metadata/labels")

@@ -30,7 +30,7 @@ pub struct Loaded {
     pub node_classes: Vec<NodeClassEntry>,
     /// Changes after the snapshot, in order of time.
     pub changes: Vec<TimedChange>,
-    /// Notes of assumptions, and of everything passed over.
+    /// Notes of assumptions, and of everything skipped.
     pub notes: Vec<Note>,
     /// Where the catalogue comes from, so that it can be written as short as it was read.
     pub catalogue: CatalogueText,
@@ -52,7 +52,7 @@ pub fn read(source: impl Read, limits: &Limits) -> Result<Loaded, SnapshotError>
     gathered(source, limits, Gatherer::default())
 }
 
-/// Reads what an API server gave: of an object that cannot be read what can be is, or it is passed over; notes tell of both. No pool is
+/// Reads what an API server gave: of an object that cannot be read what can be is, or it is skipped; notes tell of both. No pool is
 /// assumed, and pods that are being resized count by the rule of the server's scheduler.
 pub fn read_served(
     source: impl Read,

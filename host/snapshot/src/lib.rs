@@ -5,7 +5,7 @@
 //! recording the changes that follow. Files are read as a stream, one object at a time straight into the core's model,
 //! so that memory follows what decisions need and not the size of the text.
 //!
-//! [`read`] and [`read_path`] give a [`Loaded`]; everything that was assumed or passed over is in its notes.
+//! [`read`] and [`read_path`] give a [`Loaded`]; everything that was assumed or skipped is in its notes.
 
 mod decompress;
 mod error;

@@ -16,10 +16,10 @@ pub struct Options {
     /// Whose clock the windows go by.
     #[setting(default = "UTC")]
     pub zone: TimeZone,
-    /// `true` if empty nodes may go at any time.
+    /// `true` if empty nodes may be removed at any time.
     #[setting(default = true)]
     pub empty_at_any_time: bool,
-    /// `true` if drifted nodes may go at any time.
+    /// `true` if drifted nodes may be removed at any time.
     #[setting(default = false)]
     pub drifted_at_any_time: bool,
 }

@@ -50,7 +50,7 @@ impl MoveKind {
     }
 }
 
-/// Something the host could do: nodes that go, and instances that are bought for their pods.
+/// Something the host could do: nodes that are removed, and instances that are bought for their pods.
 #[derive(Debug, Clone)]
 pub struct Move {
     pub(super) columns: Rc<Columns>,
@@ -81,7 +81,7 @@ impl Move {
         self.row = row;
     }
 
-    /// The nodes that go, at least one.
+    /// The nodes that are removed, at least one.
     pub fn nodes(&self) -> impl Iterator<Item = Node> + '_ {
         let members = self.columns.moves.member[self.members.clone()].iter();
         members.map(|&row| Node::new(&self.columns, row as usize))
@@ -95,7 +95,7 @@ impl Move {
         })
     }
 
-    /// Price of the nodes that go, dollars per hour.
+    /// Price of the nodes that are removed, dollars per hour.
     pub fn removed(&self) -> f64 {
         let prices = &self.columns.nodes.price;
         let members = self.columns.moves.member[self.members.clone()].iter();

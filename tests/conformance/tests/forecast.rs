@@ -168,7 +168,7 @@ fn general(more: &Value) -> Value {
     pool("general", more)
 }
 
-/// A pool whose nodes may go a second after they could.
+/// A pool whose nodes may be removed a second after they could be.
 fn soon() -> Value {
     general(&json!({"disruption": {"consolidateAfter": "1s", "budgets": [{"nodes": "100%"}]}}))
 }

@@ -231,7 +231,7 @@ fn fleet(a: PoolFixture, is_used: bool) -> Snapshot {
     world.snapshot()
 }
 
-/// Nodes that go.
+/// Nodes that are removed.
 fn going(generations: &Generations, snapshot: &Snapshot) -> (Vec<String>, Vec<String>) {
     let generation = generations.current();
     let considered = generation.consider(snapshot, &PASS, &Session::default());

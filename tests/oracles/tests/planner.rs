@@ -35,7 +35,7 @@ proptest! {
     fn no_plan_of_a_tiny_cluster_is_better_than_possible(shape in shapes(Shape { pods: 3, ..Shape::tiny(0) })) {
         let snapshot = random_cluster(&shape).snapshot();
         let plan = planned(&snapshot);
-        // Pods of nodes that go join those that wait, and may be too many for it.
+        // Pods of nodes that are removed join those that wait, and may be too many for it.
         let best = exhaustive(&snapshot);
         prop_assume!(best.is_some());
         let best = best.expect("it was just asked for");

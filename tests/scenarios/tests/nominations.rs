@@ -133,7 +133,7 @@ fn a_place_is_kept_while_all_that_was_promised_fits() {
     assert!(driven.next(SOON, solve).is_none());
 }
 
-/// Claims that the next look at disruption passes over, since pods are on their way to them.
+/// Claims that the next look at disruption skips, since pods are on their way to them.
 fn awaiting(driven: &mut Driven) -> usize {
     let request = driven.next(Span::from_secs(15), consider).expect("a look");
     request.snapshot.activity.promised.len()

@@ -1,4 +1,4 @@
-//! Volumes of nodes that go: the instance ends once they are detached, or once the time for the drain is over.
+//! Volumes of nodes that are removed: the instance ends once they are detached, or once the time for the drain is over.
 
 use std::sync::Arc;
 

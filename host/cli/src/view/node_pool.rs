@@ -160,7 +160,7 @@ struct BudgetNow {
     disrupted: u32,
     /// Nodes that percentages are of.
     nodes: u32,
-    /// Nodes that may go now; absent where nothing limits them.
+    /// Nodes that may be removed now; absent where nothing limits them.
     #[serde(skip_serializing_if = "Option::is_none")]
     left: Option<u32>,
     /// When a window of the budgets opens or ends; absent where no schedule is involved.

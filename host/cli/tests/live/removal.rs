@@ -1,4 +1,4 @@
-//! Nodes that go: by a person's hand, because they have drifted, and when nothing is left on them.
+//! Nodes that are removed: by hand, because they have drifted, and when nothing is left on them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Volumes attached to a node that goes: its instance ends once they are detached, and everybody can see what is waited for.
+//! Volumes attached to a node that is removed: its instance ends once they are detached, and everybody can see what is waited for.
 
 use k8s_openapi::api::core::v1::Node;
 use kube::ResourceExt;

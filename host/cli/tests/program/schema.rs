@@ -1,6 +1,6 @@
 //! A validator for documents against `plimsoll schema`: the part of JSON Schema that our schemas use.
 //!
-//! Stricter than the standard in two ways: a keyword that is not known here fails, so that nothing is passed over, and so does a
+//! Stricter than the standard in two ways: a keyword that is not known here fails, so that nothing is skipped, and so does a
 //! field that the schema does not name, so that every field is documented. The validators of the registry know neither, and bring
 //! some thirty crates.
 

@@ -1,4 +1,4 @@
-//! Changes of objects that an input made, told by the engine's state before and after it: what the engine passes over, since it is late or
+//! Changes of objects that an input made, told by the engine's state before and after it: what the engine skips, since it is late or
 //! came twice, counts for nothing.
 
 use std::sync::Arc;

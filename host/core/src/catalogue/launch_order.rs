@@ -92,7 +92,7 @@ impl fmt::Display for OfferingKey {
     }
 }
 
-/// The offerings written on a claim, best first; entries that name none are passed over.
+/// The offerings written on a claim, best first; entries that name none are skipped.
 pub fn launch_order(claim: &NodeClaim) -> impl Iterator<Item = OfferingKey> + '_ {
     let written = claim.annotations.get(LAUNCH_ORDER_ANNOTATION);
     let entries = written.into_iter().flat_map(|text| text.split(','));

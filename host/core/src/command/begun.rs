@@ -16,7 +16,7 @@ pub struct BegunCommand {
     pub id: CommandId,
     /// Why it was begun.
     pub reason: DisruptionReason,
-    /// Claims of the nodes that go, ascending.
+    /// Claims of the nodes that are removed, ascending.
     pub members: Vec<ClaimName>,
     /// Claims that are bought in their place, by name.
     pub replacements: Vec<ClaimName>,

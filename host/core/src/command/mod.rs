@@ -26,11 +26,11 @@ pub const VALIDATION: Span = Span::from_secs(15);
 pub struct Command {
     /// Disruption reason, which events and metrics name.
     pub reason: DisruptionReason,
-    /// Claims of the nodes that go, ascending.
+    /// Claims of the nodes that are removed, ascending.
     pub members: Vec<ClaimName>,
     /// List price of each member, parallel to the members.
     pub prices: Vec<PricePerHour>,
-    /// Nodes that go after the members, when budgets let them, ascending: what is bought has room for their pods, too.
+    /// Nodes that are removed after the members, when budgets let them, ascending: what is bought has room for their pods, too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later: Vec<LaterNode>,
     /// Saving per hour when all have gone, at the prices that decided: the ranking policy's where it was asked, else list prices.
@@ -45,7 +45,7 @@ pub struct Command {
     pub past: Option<PastMove>,
 }
 
-/// A node that goes after the members of a command.
+/// A node that is removed after the members of a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaterNode {
     /// Its claim.

@@ -18,7 +18,7 @@ use crate::words::shortened;
 /// How long the bill of a command that is made to save is watched after its end.
 pub const WATCHED: Span = Span::from_secs(3600);
 
-/// Identity of a command: the same claims that go, from the same instant on, give the same id on every machine, also to a process
+/// Identity of a command: the same claims removed from the same instant on give the same id on every machine, also to a process
 /// that takes the command up again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -30,7 +30,7 @@ pub enum DisruptionClass {
     Eventual,
 }
 
-/// A node that may go.
+/// A node that may be removed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Candidate {
     /// Row of the node in the snapshot.
@@ -55,7 +55,7 @@ pub struct Candidate {
     pub cost: MoveCost,
 }
 
-/// Why a node may not go now.
+/// Why a node may not be removed now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Blocked {
     /// It is being moved already.
@@ -200,7 +200,7 @@ impl<'s> Fleet<'s> {
         }
     }
 
-    /// All nodes that may go, in order of rows, and why the others may not.
+    /// All nodes that may be removed, in order of rows, and why the others may not.
     pub fn candidates(&self, class: DisruptionClass) -> (Vec<Candidate>, Vec<(usize, Blocked)>) {
         let (mut may, mut may_not) = (Vec::new(), Vec::new());
         for row in 0..self.snapshot.nodes.len() {

@@ -43,7 +43,7 @@ struct Picked {
 struct PickedMove {
     /// Its place among the moves that were found.
     at: usize,
-    /// Rows of its nodes that go later.
+    /// Rows of its nodes that are removed later.
     later: BTreeSet<usize>,
 }
 
@@ -239,7 +239,7 @@ impl Proposal<'_, '_> {
         picked
     }
 
-    /// Rows of a move's nodes that go later, and what budgets leave with it; `None` where they do not let it be made.
+    /// Rows of a move's nodes that are removed later, and what budgets leave with it; `None` where they do not let it be made.
     fn within_budgets(
         &self,
         left: &BudgetsLeft,

@@ -45,9 +45,9 @@ pub fn is_spared(snapshot: &Snapshot, candidate: &Candidate) -> bool {
 /// Use that a move makes of the budgets of its NodePools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BudgetUse {
-    /// Other nodes may go meanwhile.
+    /// Other nodes may be removed meanwhile.
     LeavesSome,
-    /// No other node that could go may go until this move has ended.
+    /// No other node may be removed until this move has ended.
     UsesUp,
 }
 

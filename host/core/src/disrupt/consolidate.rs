@@ -1,4 +1,4 @@
-//! Candidates that consolidation considers, and why it passes over the others.
+//! Candidates that consolidation considers, and why it skips the others.
 //!
 //! Rules and order are Karpenter's, and two guards of ours after them (`churn`): work of Jobs is not lost for less than it is worth,
 //! and a node that is replaced has a least age. A node counts as consolidatable when `consolidateAfter` has passed since its last pod event.

@@ -64,7 +64,7 @@ pub struct Proposal<'l, 's> {
     pub(super) decided: Vec<Command>,
     /// `true` if moves to save money were looked for.
     pub(super) searched: bool,
-    /// Empty nodes that go, by row.
+    /// Empty nodes that are removed, by row.
     vacant: Vec<usize>,
     /// Nodes that budgets leave once those have gone, by pool and reason.
     pub(super) left: BudgetsLeft,
@@ -152,7 +152,7 @@ impl<'s> DisruptionPass<'s> {
         }
     }
 
-    /// Drifted nodes that may go, in the order in which they are tried.
+    /// Drifted nodes that may be removed, in the order in which they are tried.
     pub(super) fn drifted(&self) -> &[Candidate] {
         self.drifted.get_or_init(|| drifted(&self.fleet))
     }
@@ -394,7 +394,7 @@ pub(super) fn without(pass: &DisruptionPass<'_>, candidate: &Candidate) -> Optio
     reschedule(&pass.fleet.reading, &[candidate.row], offers, quoted)
 }
 
-/// Drifted nodes that may go: those without pods to be moved first, then those that have been said to be drifted for longest, then the
+/// Drifted nodes that may be removed: those without pods to be moved first, then those that have been said to be drifted for longest, then the
 /// oldest.
 fn drifted(fleet: &Fleet<'_>) -> Vec<Candidate> {
     let (candidates, _) = fleet.candidates(DisruptionClass::Eventual);

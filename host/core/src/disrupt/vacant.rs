@@ -1,4 +1,4 @@
-//! Empty nodes that go: as many as budgets allow, and as leave spare room its place.
+//! Empty nodes that are removed: as many as budgets allow, and as leave spare room its place.
 //!
 //! Spare room that was found on a node moves on if there is room for it elsewhere, on nodes that stay. Nodes are taken one after
 //! another, the dearest first, each as if those before it had gone.

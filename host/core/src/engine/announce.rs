@@ -1,5 +1,5 @@
 //! Events about commands, under Karpenter's names: a saving that was found, one that no longer holds, a replacement that is
-//! waited for, nodes that go and nodes that stay. What is said of a node is said of its claim and of the node.
+//! waited for, nodes that are removed and nodes that stay. What is said of a node is said of its claim and of the node.
 
 use super::{Engine, report};
 use crate::action::{Action, ObjectKey};

@@ -61,7 +61,7 @@ impl GoneAsks {
     }
 }
 
-/// Instants in whole seconds; what is none is passed over.
+/// Instants in whole seconds; others are skipped.
 fn read(text: &str) -> Vec<Timestamp> {
     let seconds = text
         .split_whitespace()

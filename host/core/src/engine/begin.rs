@@ -39,7 +39,7 @@ pub fn replaced_by(claim: &NodeClaim) -> Vec<ClaimName> {
 
 /// All that the replacements of a command have in common.
 struct ReplacementMarks {
-    /// Least uid of the claims that go.
+    /// Least uid of the claims that are removed.
     least: Option<Uid>,
     /// Annotations by which a later process takes the command up again.
     annotations: [(Arc<str>, Arc<str>); 2],

@@ -31,7 +31,7 @@ pub(super) enum CommitVerdict {
 }
 
 impl Engine {
-    /// Carries out the plan for the question that is open; any other is late and passed over.
+    /// Carries out the plan for the question that is open; any other is late and skipped.
     pub(super) fn commit(
         &mut self,
         id: u64,

@@ -373,7 +373,7 @@ impl Engine {
         activity
     }
 
-    /// Takes in the answer to the question that is open; any other is late and passed over.
+    /// Takes in the answer to the question that is open; any other is late and skipped.
     pub(super) fn considered(
         &mut self,
         id: u64,
@@ -423,7 +423,7 @@ impl Engine {
         }
     }
 
-    /// The answer to the question that is open cannot be had; any other is late and passed over. Commands that were to be confirmed are
+    /// The answer to the question that is open cannot be had; any other is late and skipped. Commands that were to be confirmed are
     /// dropped: what still holds is found anew.
     pub(super) fn unconsidered(&mut self, id: u64, now: Timestamp) {
         let is_open = match &self.disruption.stage {

@@ -1,4 +1,4 @@
-//! Reports to owners of pods on what becomes of their wish not to be disrupted: one that cannot be understood is passed over, and one for a
+//! Reports to owners of pods on what becomes of their wish not to be disrupted: one that cannot be understood is ignored, and one for a
 //! time is over once that has passed.
 //!
 //! Told once by each process, of pods on nodes of ours, when their node's claim is looked at. Words of the events are ours, their reasons

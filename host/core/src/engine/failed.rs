@@ -50,7 +50,7 @@ impl FailedDecisions {
 }
 
 impl Engine {
-    /// The plan that was asked for cannot be made; any other is late and passed over. Its pods ask again.
+    /// The plan that was asked for cannot be made; any other is late and skipped. Its pods ask again.
     pub(super) fn unsolved(&mut self, id: u64, now: Timestamp) {
         let Provision {
             solving, failed, ..

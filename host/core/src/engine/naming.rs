@@ -5,7 +5,7 @@
 //!
 //! - for waiting pods: the least uid of those planned on it;
 //! - for spare room alone: the least uid of the pods that stand for the room, which are made of the buffer's uid and a number;
-//! - in the place of nodes that go: the least uid of the claims that it replaces, and its place among those that the command buys;
+//! - in the place of nodes that are removed: the least uid of the claims that it replaces, and its place among those that the command buys;
 //! - for a static pool: nothing more, its nodes being all alike.
 //!
 //! The attempt is the first of which no claim is known that bears its name: with it one counts the nodes of a static pool, and the

@@ -19,7 +19,7 @@ pub(super) const LONGEST_FAILURE: usize = 300;
 const FORCEFUL: &str = "Forceful Termination";
 
 impl Engine {
-    /// Ends an order. An outcome for an order that is not under way is passed over: it came twice, or too late.
+    /// Ends an order. An outcome for an order that is not under way is skipped: it came twice, or too late.
     pub(super) fn end_order(
         &mut self,
         id: ActionId,

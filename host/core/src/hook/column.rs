@@ -39,7 +39,7 @@ pub struct ExtColumn {
     pub values: Column,
 }
 
-/// Signals of the rows of a question being built, by name. A row that is passed over holds 0.
+/// Signals of the rows of a question being built, by name. A row that is skipped holds 0.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Signals(Vec<(&'static str, Column)>);
 
@@ -74,7 +74,7 @@ pub(crate) trait SignalValue {
     /// A column of such values, without rows.
     fn column() -> Column;
 
-    /// Makes it the last row of the column, with 0 on the rows passed over.
+    /// Makes it the last row of the column, with 0 on the rows skipped.
     fn set(self, row: usize, column: &mut Column);
 }
 

@@ -110,7 +110,7 @@ impl Interruption {
     }
 }
 
-/// Keeps new pods off the node of a claim that goes since the cloud ends its instance, without waiting until the claim and the node are seen
+/// Keeps new pods off the node of a claim that is removed since the cloud ends its instance, without waiting until the claim and the node are seen
 /// to go: there are two minutes at most, and a word that comes to nothing finds the node's taint taken off again.
 pub(super) fn keep_pods_off(view: &ClaimView<'_>, cause: DeletionCause, step: &mut Step) {
     let node = view.node.filter(|_| !view.ambiguous);

@@ -33,7 +33,7 @@ pub struct ReasonFacts {
     pub label: &'static str,
     /// The code in columns of budget questions, which the policy interface fixes.
     pub code: u8,
-    /// The words after "because" in events of a node that goes.
+    /// The words after "because" in events of a node that is removed.
     pub because: &'static str,
     /// `true` if its commands move pods and may launch nodes for them; if not, a node that pods have come to meanwhile stays.
     pub moves_pods: bool,

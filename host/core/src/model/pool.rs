@@ -59,7 +59,7 @@ pub struct NamedPolicies {
     pub rank: Option<Arc<str>>,
     /// The one that values consolidation moves.
     pub consolidate: Option<Arc<str>>,
-    /// The only one that says how many nodes may go.
+    /// The only one that says how many nodes may be removed.
     pub budget: Option<Arc<str>>,
 }
 

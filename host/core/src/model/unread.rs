@@ -15,7 +15,7 @@ pub struct Unread {
     /// The first value that makes no sense, with what was expected; `None` where all values do.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<Arc<str>>,
-    /// Fields and names that are passed over while the rest of the object holds; not complete beside a problem.
+    /// Fields and names that are skipped while the rest of the object holds; not complete beside a problem.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ignored: Vec<Arc<str>>,
 }

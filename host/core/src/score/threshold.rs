@@ -22,7 +22,7 @@ const LEAST: f64 = 1e-9;
 pub struct SavingsThreshold {
     /// Dollars per hour, 0 or more.
     pub least_dollars: f64,
-    /// Share of what the nodes that go cost, 0 to 1.
+    /// Share of what the nodes that are removed cost, 0 to 1.
     pub least_share: f64,
 }
 

@@ -304,7 +304,7 @@ pub fn bought_for(claim: &NodeClaim) -> Vec<(GroupId, u32)> {
     parse(claim.annotations.get(ANNOTATION).map_or("", AsRef::as_ref))
 }
 
-/// Reads what [`to_annotation`] wrote; entries that make no sense are passed over.
+/// Reads what [`to_annotation`] wrote; entries that make no sense are skipped.
 fn parse(text: &str) -> Vec<(GroupId, u32)> {
     let entry = |entry: &str| {
         let (group, count) = entry.split_once(':')?;

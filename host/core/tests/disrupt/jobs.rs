@@ -27,7 +27,7 @@ fn with(world: ClusterFixture, change: impl FnOnce(&mut ChurnGuards)) -> Snapsho
     snapshot
 }
 
-/// Tasks on a large instance at $0.40 an hour, beside one of others with so many milli-cores free; nodes that go.
+/// Tasks on a large instance at $0.40 an hour, beside one of others with so many milli-cores free; nodes that are removed.
 fn moved(tasks: &[(i64, i64)], free: i64, change: impl FnOnce(&mut ChurnGuards)) -> usize {
     let mut world = sold(general(|_| {}))
         .now(NOW)

@@ -1,4 +1,4 @@
-//! Moves of pools that have reached their limits: a node that goes frees its share for the one that replaces it.
+//! Moves of pools that have reached their limits: a node that is removed frees its share for the one that replaces it.
 
 use plimsoll_core::model::PackingMode;
 use plimsoll_core::resources::ResourceName;

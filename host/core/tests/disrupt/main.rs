@@ -1,4 +1,4 @@
-//! Disruption by data: which nodes may go, why the others may not, and what is done about them.
+//! Disruption by data: which nodes may be removed, why the others may not, and what is done about them.
 
 mod candidates;
 mod drift;

@@ -1,7 +1,7 @@
 //! Watch events in, inputs of the engine out. No request is made here, and nothing waits.
 //!
 //! - What a new list no longer has is a deletion, also where the watch missed it.
-//! - An object that cannot be read is told of and passed over; what was known of it before stays. A pool or claim of which a part is not
+//! - An object that cannot be read is reported and skipped; what was known of it before stays. A pool or claim of which a part is not
 //!   understood is taken in without that part, and told of as well.
 //! - How far each kind has come is known by version; what the server has that was not told yet is found by comparison ([`Index::lacks`]).
 //! - Volumes, their claims and classes are one object to the engine and are handed in together, by [`Index::flush`]. So are

@@ -144,7 +144,7 @@ impl FaultPlan {
         }
     }
 
-    /// The first option that there is an instance of; those passed over are found exhausted.
+    /// The first option that there is an instance of; those skipped are found exhausted.
     fn first<'c>(
         &self,
         request: &LaunchRequest,

@@ -1,6 +1,6 @@
 //! Reads records line by line, and holds every digest against what it names.
 //!
-//! A file may have been cut short by whatever ended its writer: a last line without its end is passed over, and
+//! A file may have been cut short by whatever ended its writer: a last line without its end is skipped, and
 //! [`Reader::cut`] says so. Anything else that is wrong ends the reading with the line and what was expected there.
 
 use std::collections::BTreeMap;

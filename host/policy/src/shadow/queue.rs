@@ -3,7 +3,7 @@
 //! Tasks are done one after the other, in the order in which they were handed over, so that what they come to is the same whatever else
 //! runs. Where the queue is full a task is skipped, or its sender waits for room, as was settled at the beginning. A caller that
 //! needs the results settles first. A queue that is dropped finishes the task at hand, leaves the others undone
-//! and waits for its thread; a task that panics ends the thread, and later ones are passed over.
+//! and waits for its thread; a task that panics ends the thread, and later ones are skipped.
 
 use std::io;
 use std::sync::Arc;

@@ -43,7 +43,7 @@ impl<B: Budgeter> Budgeter for Serving<'_, B> {
     }
 }
 
-/// A pool none of whose nodes may go, since it asks by name for a policy that is not there.
+/// A pool none of whose nodes may be removed, since it asks by name for a policy that is not there.
 pub(crate) struct Held {
     pub(crate) pool: PoolName,
     pub(crate) policy: Arc<str>,

@@ -9,7 +9,7 @@ use super::Gatherer;
 use crate::note::Note;
 
 impl Gatherer {
-    /// Notes of everything that was passed over.
+    /// Notes of everything that was skipped.
     pub(crate) fn notes(&self) -> Vec<Note> {
         let kinds = self
             .unknown_kinds

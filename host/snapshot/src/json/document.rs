@@ -90,7 +90,7 @@ impl<R: BufRead> Frame<'_, R> {
         self.elements("the list of objects", Element::Item, self.limits.object)
     }
 
-    /// A document that is null, which kubectl passes over.
+    /// A document that is null, which kubectl skips.
     fn nothing(&mut self) -> Result<(), SnapshotError> {
         let unexpected = self.scanner.unexpected(EXPECTED);
         match self.value("a document", self.limits.object)? {

@@ -120,7 +120,7 @@ impl<'de> Visitor<'de> for Document<'_, '_> {
         f.write_str("an object or a list of objects")
     }
 
-    /// Null, which kubectl passes over: as good as a list of nothing.
+    /// Null, which kubectl skips: as good as a list of nothing.
     fn visit_unit<E>(self) -> Result<(), E> {
         self.0.is_list = true;
         Ok(())

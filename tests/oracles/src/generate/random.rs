@@ -38,7 +38,7 @@ pub enum Kind {
     Daemons,
     /// Weights and limits of pools.
     Pools,
-    /// Nodes that go, claims on their way.
+    /// Nodes that are removed, claims on their way.
     ChangingNodes,
     /// Minimum values of pools.
     MinimumValues,
@@ -56,7 +56,7 @@ impl Features {
     /// Everything.
     pub const ALL: Self = Self((2 << Kind::Classes as u16) - 1);
 
-    /// The kinds whose bits are set; bits beyond the last kind are passed over.
+    /// The kinds whose bits are set; bits beyond the last kind are skipped.
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits & Self::ALL.0)
     }

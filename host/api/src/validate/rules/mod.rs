@@ -1,6 +1,6 @@
 //! Agreement between fields: the rules that the API attaches to objects and lists.
 //!
-//! Called only for objects whose fields hold what they may, so every look-up may take types for granted and passes over what
+//! Called only for objects whose fields hold what they may, so every look-up may take types for granted and skips what
 //! is absent. Where the API's own rule has a hole (an exclusion that holds only if every term breaks it), so has ours.
 
 mod image;

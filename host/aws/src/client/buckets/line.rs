@@ -8,7 +8,7 @@ use super::bucket::Bucket;
 /// Order of calls that wait for the same tokens, the most urgent first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Urgency {
-    /// It ends an instance, or must be made before one can be: what is late costs money, or holds up a node that goes.
+    /// It ends an instance, or must be made before one can be: what is late costs money, or holds up a node that is removed.
     Terminate,
     /// It gets an instance, or must be made before one can be got: pods wait for it.
     Launch,

@@ -142,7 +142,7 @@ pub(super) const OF_LIVES: &[R] = &[
     R::DisruptionBlocked,
 ];
 
-/// Events of nodes that go.
+/// Events of nodes that are removed.
 pub(super) const OF_ENDS: &[R] = &[
     R::Deleting,
     R::TerminationGracePeriodExpiring,

@@ -28,7 +28,7 @@ use crate::publish::Notices;
 const AGAIN: Duration = Duration::from_secs(2);
 /// Reason of a class whose specification cannot be read, where nothing else is wrong with it.
 const UNREADABLE: &str = "InvalidConfiguration";
-/// A class that goes while claims name it is looked at again after so long.
+/// A class that is removed while claims name it is looked at again after so long.
 const WAITS: Duration = Duration::from_secs(5);
 
 /// The reconciler of classes, by these calls to AWS.

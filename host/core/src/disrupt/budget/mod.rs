@@ -156,7 +156,7 @@ pub struct PoolAllowance {
 }
 
 impl PoolAllowance {
-    /// Nodes that may go now, where a policy allows at most `cap` to be down at once.
+    /// Nodes that may be removed now, where a policy allows at most `cap` to be down at once.
     pub fn remaining(&self, cap: Option<u32>) -> u32 {
         let most = self.declared.nodes.min(cap.unwrap_or(u32::MAX));
         most.saturating_sub(self.nodes.down)

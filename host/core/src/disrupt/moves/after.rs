@@ -72,7 +72,7 @@ fn names(snapshot: &Snapshot, number: usize, made: &Move) -> Vec<NodeName> {
         .collect()
 }
 
-/// Pods that have moved are bound anew; those that belong to a node that goes, or end with it, are gone.
+/// Pods that have moved are bound anew; those that belong to a node that is removed, or end with it, are gone.
 fn pods_after(
     snapshot: &Snapshot,
     deleting: &BTreeSet<usize>,

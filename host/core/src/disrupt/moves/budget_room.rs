@@ -14,7 +14,7 @@ pub struct PoolRoom {
     pub limits_search: bool,
 }
 
-/// Nodes that may go at once, by NodePool; any number of those that it does not know.
+/// Nodes that may be removed at once, by NodePool; any number of those that it does not know.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BudgetRoom {
     /// The place of its pool in `pools`, by row in the snapshot.

@@ -1,6 +1,6 @@
-//! Consolidation moves: which nodes may go so that the same pods run for less.
+//! Consolidation moves: which nodes may be removed so that the same pods run for less.
 //!
-//! From a snapshot and the nodes that may go, [`find`] says what could be done about them, each move with its saving and its
+//! From a snapshot and the nodes that may be removed, [`find`] says what could be done about them, each move with its saving and its
 //! disruption; which of them are worth it, and how many may happen now, is for others to say. Feasibility is the scheduler's:
 //! every move has been tried by [`crate::schedule`] on a copy of its state, and its placements are in an order in which they
 //! may be bound. Rules that touch the choice (what a replacement may cost, spot for spot, types that go and come) are those of
@@ -32,12 +32,12 @@ use crate::score::MoveKind;
 use crate::snapshot::Snapshot;
 use crate::units::PricePerHour;
 
-/// Nodes that go, and what becomes of their pods.
+/// Nodes that are removed, and what becomes of their pods.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Move {
     /// Its effect on pods and nodes.
     pub kind: MoveKind,
-    /// Nodes that go: positions in the snapshot's nodes, ascending.
+    /// Nodes that are removed: positions in the snapshot's nodes, ascending.
     pub members: Vec<usize>,
     /// Instances to ask for first. Whatever their launches give costs less together than the members do.
     pub claims: Vec<PlannedClaim>,
@@ -134,7 +134,7 @@ pub(super) fn least_of(price: PricePerHour, saving: PricePerHour, percent: u32) 
     saving.max(PricePerHour::from_nanos(share))
 }
 
-/// The moves there are for nodes that may go, given as positions in the snapshot's nodes: best saving for its disruption
+/// The moves there are for nodes that may be removed, given as positions in the snapshot's nodes: best saving for its disruption
 /// first. A candidate with a pod that could not be evicted, or on which a waiting pod counts, is left alone.
 pub fn find(snapshot: &Snapshot, candidates: &[usize], settings: &MoveSettings) -> Vec<Move> {
     ask(snapshot, candidates, settings, search::find)

@@ -71,14 +71,14 @@ pub struct MoveSimulation<'a, 's> {
 }
 
 impl MoveSimulation<'_, '_> {
-    /// Nodes that may go now, ascending: those that were given, without those whose pods could not be evicted, those on
+    /// Nodes that may be removed now, ascending: those that were given, without those whose pods could not be evicted, those on
     /// which a waiting pod counts, and those that a move taken before speaks of.
     pub fn rows(&self) -> Vec<usize> {
         let all = 0..self.nodes.place_of.len();
         all.filter(|row| self.may_go(*row)).collect()
     }
 
-    /// `true` if a node may go now.
+    /// `true` if a node may be removed now.
     pub(in crate::disrupt) fn may_go(&self, row: usize) -> bool {
         let place = self.nodes.place_of.get(row);
         place.is_some_and(|place| self.simulation.may_go(*place))
@@ -94,12 +94,12 @@ impl MoveSimulation<'_, '_> {
         PodWorth::of(self.simulator)
     }
 
-    /// Loads of all nodes that may go, as of now.
+    /// Loads of all nodes that may be removed, as of now.
     pub(super) fn loads(&self, worth: &PodWorth) -> NodeLoads {
         self.simulation.loads(worth)
     }
 
-    /// The load of a node that may go.
+    /// The load of a node that may be removed.
     pub(super) fn load<'l>(&self, loads: &'l NodeLoads, row: usize) -> Option<&'l NodeLoad> {
         loads.get(self.nodes.place_of[row])
     }

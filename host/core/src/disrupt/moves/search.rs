@@ -23,7 +23,7 @@ const MOST_FAILED_SEARCHES: usize = 4;
 /// Pods worth this share of their node's price, in permille, have nothing to gain from a new node; the worth is a bound.
 const WELL_USED: i64 = 985;
 
-/// A node that may go.
+/// A node that may be removed.
 #[derive(Clone, Copy)]
 struct Ranked {
     /// Worth of its pods as a share of its price, in permille.
@@ -85,7 +85,7 @@ pub(super) fn find(simulation: &mut MoveSimulation<'_, '_>) -> Vec<Move> {
 
 /// Nodes whose pods could stand on new nodes of one kind, and those of other parts could not.
 struct CandidatePart {
-    /// Nodes that may go, least worth for their price first.
+    /// Nodes that may be removed, least worth for their price first.
     nodes: Vec<Ranked>,
     /// Ways to buy that are open to the pods of any of them.
     rows: Bits,
@@ -220,7 +220,7 @@ fn rank(found: &Move) -> f64 {
     found.saving.dollars() / found.disruption.pods()
 }
 
-/// Nodes that may go, least worth for their price first; those without a price last.
+/// Nodes that may be removed, least worth for their price first; those without a price last.
 fn wasteful_first(simulation: &MoveSimulation<'_, '_>, loads: &NodeLoads) -> Vec<Ranked> {
     let rank = |row: usize| {
         let price = simulation.price(row).nanos();
@@ -254,7 +254,7 @@ fn neighbourhoods(order: &[Ranked], room: &BudgetRoom) -> Vec<Vec<usize>> {
     whole.into_iter().chain(parts).collect()
 }
 
-/// Takes off the first nodes that may go at once, at most so many and at least one.
+/// Takes off the first nodes that may be removed at once, at most so many and at least one.
 fn admitted(left: &mut Vec<usize>, most: usize, room: &BudgetRoom) -> Vec<usize> {
     let mut room = room.clone();
     let mut taken: Vec<usize> = Vec::new();

@@ -1,4 +1,4 @@
-//! Several nodes that go at once, their pods to nodes that stay: moves of which no two share a node.
+//! Several nodes that are removed at once, their pods to nodes that stay: moves of which no two share a node.
 //!
 //! Found one by one, deletions want the same receivers, the fullest nodes with room, so that few of them can be carried out in
 //! one pass. Here a bundle is tried as a whole, halved until it fits, and its nodes and receivers are closed to the next one.

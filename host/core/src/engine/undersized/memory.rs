@@ -4,7 +4,7 @@
 //! DIGEST RELAUNCHED open|settled SECONDS RESOURCE HAS COMPUTED SHORT; ...
 //! ```
 //!
-//! What cannot be read is passed over: a launch is made once more then, which costs one node that is empty.
+//! What cannot be read is skipped: a launch is made once more then, which costs one node that is empty.
 
 use std::sync::Arc;
 

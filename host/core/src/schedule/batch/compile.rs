@@ -67,7 +67,7 @@ pub(crate) struct Compiled<'s> {
     /// Counts before any placement.
     pub(crate) counts: Counts,
     pub(crate) existing: Existing,
-    /// Shares of limits of the nodes that may go, which the templates' limits have.
+    /// Shares of limits of the nodes that may be removed, which the templates' limits have.
     pub(crate) freed: FreedLimits,
     /// Nodes that are taken to be gone, or closed to pods.
     pub(crate) removal: NodeRemoval,

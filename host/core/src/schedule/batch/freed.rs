@@ -32,7 +32,7 @@ impl FreedLimits {
         Self(shares)
     }
 
-    /// Template and amounts of every node that may go.
+    /// Template and amounts of every node that may be removed.
     pub(crate) fn shares(&self) -> impl Iterator<Item = &(usize, Vec<i64>)> {
         self.0.values()
     }

@@ -43,7 +43,7 @@ impl Reach {
 }
 
 /// The cheapest row that holds a node's pods, with its price now; `None` when no row is left that may be bought, or when its
-/// claim would name too few values for a strict minimum. A row drawing on a reservation is passed over where its claim, which names
+/// claim would name too few values for a strict minimum. A row drawing on a reservation is skipped where its claim, which names
 /// the reservation alone, leaves too few.
 pub(crate) fn cheapest(
     compiled: &Compiled<'_>,

@@ -50,7 +50,7 @@ impl Limits {
         result
     }
 
-    /// Frees the share of a node that goes.
+    /// Frees the share of a node that is removed.
     pub(crate) fn free(&mut self, compiled: &Compiled<'_>, node: usize) {
         if let Some((template, share)) = compiled.freed.of(node) {
             self.add(*template, share, i64::saturating_add);

@@ -1,7 +1,7 @@
 //! Pods without a node that a decision leaves alone, with the reason.
 //!
 //! Every pod that is not bound and has not ended is either planned for (placed, or unschedulable with a reason) or in here:
-//! none is passed over in silence. What only wishes for nodes of no pool is planned for; what requires them is not.
+//! none is skipped in silence. What only wishes for nodes of no pool is planned for; what requires them is not.
 
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! A ranking policy's prices for a decision about nodes there are: asked once for all that pools sell, used for whatever is
 //! tried.
 //!
-//! The question is the one that is asked about waiting pods, but for what limits leave: nodes that go may make room for others
+//! The question is the one that is asked about waiting pods, but for what limits leave: nodes that are removed may make room for others
 //! of their pool. A node that stands is worth what one more of its offering costs: then replacing it by its like saves
 //! nothing, whatever the prices, and two moves can never undo each other at the same prices. What the policy vetoes, and what is
 //! not sold just now, is worth its list price while it stands.

@@ -20,7 +20,7 @@ use crate::schedule::offers::templates::Template;
 use crate::snapshot::{Guards, Snapshot};
 use crate::supply::Supply;
 
-/// Tables kept: waiting pods and those of nodes that may go often ask for different resources.
+/// Tables kept: waiting pods and those of nodes that may be removed often ask for different resources.
 const MOST_TABLES: usize = 4;
 
 /// Settings of guards for which answers are kept: those that hold, and none.

@@ -1,5 +1,5 @@
 //! A snapshot read for decisions: whatever they ask of all of its pods and nodes is worked out once, when it is first asked
-//! for, and serves every batch and every assumption about nodes that go.
+//! for, and serves every batch and every assumption about nodes that are removed.
 //!
 //! Nothing in it depends on a batch or on a [`NodeRemoval`]; those who ask say which nodes leave, and what the leaving ones
 //! held is taken off. So asking what becomes of one node's pods costs no look at all the others'.

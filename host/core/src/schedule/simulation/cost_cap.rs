@@ -9,7 +9,7 @@ use crate::rank::COST_CAP;
 use crate::schedule::place::Placer;
 use crate::schedule::place::new_node::NewNode;
 
-/// `true` if the cost cap allows these new nodes for the nodes that go.
+/// `true` if the cost cap allows these new nodes for the nodes that are removed.
 pub(super) fn allows(
     simulator: &Simulator<'_>,
     placer: &Placer<'_, '_>,

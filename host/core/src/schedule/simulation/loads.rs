@@ -1,4 +1,4 @@
-//! Loads of nodes that may go, and what is for sale: enough to tell choices of nodes that could save something from those
+//! Loads of nodes that may be removed, and what is for sale: enough to tell choices of nodes that could save something from those
 //! that cannot, before the scheduler is asked.
 //!
 //! A load's worth is a lower bound of what new nodes for it cost at the prices that decide: the dual values of the linear
@@ -61,7 +61,7 @@ impl PodWorth {
 }
 
 impl NodeLoads {
-    /// The loads of nodes that may go, from their pods by node.
+    /// The loads of nodes that may be removed, from their pods by node.
     pub(super) fn of(simulator: &Simulator<'_>, movable: &[Vec<usize>], worth: &PodWorth) -> Self {
         let compiled = &simulator.compiled;
         let load = |row: usize| {
@@ -92,7 +92,7 @@ impl NodeLoads {
         }
     }
 
-    /// The load of a node that may go.
+    /// The load of a node that may be removed.
     pub(crate) fn get(&self, row: usize) -> Option<&NodeLoad> {
         self.of_node[row].as_ref()
     }

@@ -1,4 +1,4 @@
-//! The scheduling simulation: the scheduler's own answer for pods of nodes that go, for many choices of nodes on one reading of a snapshot.
+//! The scheduling simulation: the scheduler's own answer for pods of nodes that are removed, for many choices of nodes on one reading of a snapshot.
 //!
 //! [`Simulator`] reads a snapshot once, with the pods of every node that may go in the batch. A [`Simulation`] then takes pods off some
 //! nodes and places them again, on nodes there are or on new ones, by the same procedure and the same rules as waiting pods;
@@ -311,7 +311,7 @@ impl<'g, 's> Simulation<'g, 's> {
         pods.map(|pod| self.simulator.compiled.pods[*pod].row)
     }
 
-    /// Loads of the nodes that may go, as of now.
+    /// Loads of the nodes that may be removed, as of now.
     pub(crate) fn loads(&self, worth: &PodWorth) -> NodeLoads {
         NodeLoads::of(self.simulator, &self.movable, worth)
     }

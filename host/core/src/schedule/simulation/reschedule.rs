@@ -16,7 +16,7 @@ use crate::schedule::prices::sale::Offers;
 use crate::schedule::reading::Reading;
 use crate::snapshot::NodeRemoval;
 
-/// Places for the pods of nodes that go, and of those that are deleting; `None` where a pod of a node at `leaving` finds none, or
+/// Places for the pods of nodes that are removed, and of those that are deleting; `None` where a pod of a node at `leaving` finds none, or
 /// where nodes that have not initialised could take what other nodes cannot. Such a node may never come, so nothing is asked to go
 /// for its sake; but what it would take is not bought again, or a replacement that is late would be followed by one after the
 /// other. Where something is bought anyway, late nodes are left out. Pods that wait are, too: a command must not pay for them.

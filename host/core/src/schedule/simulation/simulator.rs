@@ -1,4 +1,4 @@
-//! A snapshot read for simulations: which nodes may go, with which pods, and what each is worth.
+//! A snapshot read for simulations: which nodes may be removed, with which pods, and what each is worth.
 
 use std::cell::OnceCell;
 use std::ops::Range;
