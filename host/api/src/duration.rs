@@ -1,6 +1,6 @@
 //! Durations as the API writes them: `90s`, `1h30m`, `1.5h`, and where allowed `Never`.
 
-use plimsoll_core::time::Span;
+use plimsoll_base::time::Span;
 
 use crate::error::FieldError;
 

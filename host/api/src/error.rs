@@ -4,8 +4,8 @@
 
 use std::fmt;
 
-use plimsoll_core::quantity::QuantityError;
-use plimsoll_core::requirement::RequirementError;
+use plimsoll_base::quantity::QuantityError;
+use plimsoll_base::requirement::RequirementError;
 use thiserror::Error;
 
 /// A field that says something impossible.

@@ -3,8 +3,8 @@
 //! A conflict leads to a new decision; a throttled request waits; one that a budget blocks or the server rejects is reported; one that the
 //! server may have carried out is read back.
 
-use plimsoll_core::action::{Outcome, Reason};
-use plimsoll_core::time::Span;
+use plimsoll_base::time::Span;
+use plimsoll_model::action::{Outcome, Reason};
 
 /// Longest text of the API server's that is handed on, in characters.
 const MESSAGE: usize = 300;

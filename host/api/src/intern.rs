@@ -10,9 +10,9 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{BuildHasherDefault, Hash};
 use std::sync::Arc;
 
-use plimsoll_core::labels::Labels;
-use plimsoll_core::model::PodSpec;
-use plimsoll_core::resources::ResourceName;
+use plimsoll_base::labels::Labels;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_model::PodSpec;
 
 /// A set with the same hashes in every process.
 type Table<T> = HashSet<T, BuildHasherDefault<DefaultHasher>>;

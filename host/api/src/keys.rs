@@ -1,4 +1,4 @@
-//! Keys of annotations, taints and finalizers, beside the label keys of [`plimsoll_core::labels`].
+//! Keys of annotations, taints and finalizers, beside the label keys of [`plimsoll_base::labels`].
 
 /// Asks that a pod, node or claim not be disrupted: `true`, or on pods a duration counted from the pod's start.
 pub const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";

@@ -2,7 +2,7 @@
 //!
 //! The one way from the outside world's objects to decisions: a file, a list printed by kubectl and a watch all pass
 //! through [`convert`]. What one object gets wrong is an error about that object, with the path of its field; what
-//! makes a single pod impossible to plan becomes [`plimsoll_core::model::PodSpec::problem`], since one odd pod must not
+//! makes a single pod impossible to plan becomes [`plimsoll_model::PodSpec::problem`], since one odd pod must not
 //! hide a whole cluster. Nothing here talks to a server, and nothing reads a clock.
 
 mod admission;

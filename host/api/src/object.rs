@@ -5,7 +5,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use plimsoll_core::model::{self, VolumePart};
+use plimsoll_model::VolumePart;
 use serde_json::Value;
 
 use crate::convert::{
@@ -202,7 +202,7 @@ impl fmt::Display for ObjectKey {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Object {
     /// An object as the state of a cluster takes it.
-    Whole(model::Object),
+    Whole(plimsoll_model::Object),
     /// A part of what is known of volumes, which the state takes all at once.
     Part(VolumePart),
     /// Defaults that admission gives to pods, trimmed to what [`crate::Admission`] reads.
@@ -214,21 +214,27 @@ impl Object {
     pub fn to_value(&self) -> Value {
         match self {
             Self::Whole(object) => match object {
-                model::Object::Pod(pod) => pod::to_value(pod),
-                model::Object::Node(node) => node::to_value(node),
-                model::Object::Claim(claim) => claim::to_value(claim),
-                model::Object::Pool(pool) => pool::to_value(pool),
-                model::Object::Overlay(overlay) => overlay::to_value(overlay),
-                model::Object::Buffer(buffer) => buffer::to_value(buffer),
-                model::Object::Template(template) => buffer::template_to_value(template),
-                model::Object::Namespace(namespace) => workload::namespace_to_value(namespace),
-                model::Object::Service(service) => workload::service_to_value(service),
-                model::Object::Workload(replicated) => workload::replicated_to_value(replicated),
-                model::Object::DaemonSet(set) => workload::daemon_set_to_value(set),
-                model::Object::DisruptionBudget(budget) => workload::budget_to_value(budget),
-                model::Object::DeviceClass(class) => device_class::to_value(class),
-                model::Object::Attachment(attached) => csi::attachment_to_value(attached),
-                model::Object::Volumes(_) => Value::Null,
+                plimsoll_model::Object::Pod(pod) => pod::to_value(pod),
+                plimsoll_model::Object::Node(node) => node::to_value(node),
+                plimsoll_model::Object::Claim(claim) => claim::to_value(claim),
+                plimsoll_model::Object::Pool(pool) => pool::to_value(pool),
+                plimsoll_model::Object::Overlay(overlay) => overlay::to_value(overlay),
+                plimsoll_model::Object::Buffer(buffer) => buffer::to_value(buffer),
+                plimsoll_model::Object::Template(template) => buffer::template_to_value(template),
+                plimsoll_model::Object::Namespace(namespace) => {
+                    workload::namespace_to_value(namespace)
+                }
+                plimsoll_model::Object::Service(service) => workload::service_to_value(service),
+                plimsoll_model::Object::Workload(replicated) => {
+                    workload::replicated_to_value(replicated)
+                }
+                plimsoll_model::Object::DaemonSet(set) => workload::daemon_set_to_value(set),
+                plimsoll_model::Object::DisruptionBudget(budget) => {
+                    workload::budget_to_value(budget)
+                }
+                plimsoll_model::Object::DeviceClass(class) => device_class::to_value(class),
+                plimsoll_model::Object::Attachment(attached) => csi::attachment_to_value(attached),
+                plimsoll_model::Object::Volumes(_) => Value::Null,
             },
             Self::Part(part) => match part {
                 VolumePart::Claim(name, claim) => storage::claim_to_value(name, claim),

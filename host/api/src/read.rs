@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use plimsoll_core::model::{self, VolumePart};
+use plimsoll_model::VolumePart;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use thiserror::Error;
@@ -51,7 +51,7 @@ pub(crate) struct Reading<'a> {
 
 impl Reading<'_> {
     /// An object that the state of a cluster takes as it is.
-    pub(crate) fn whole<W: DeserializeOwned, T: Into<model::Object>>(
+    pub(crate) fn whole<W: DeserializeOwned, T: Into<plimsoll_model::Object>>(
         self,
         convert: Convert<W, T>,
         metadata: fn(&W) -> &ObjectMeta,

@@ -8,8 +8,8 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::model::{self, ClassRef, Unread};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::{ClassRef, Unread};
 use serde_json::{Map, Value};
 
 use crate::error::FieldError;
@@ -138,8 +138,8 @@ impl Object {
     /// The part of it that could not be read; `None` for kinds that are read whole or not at all.
     pub fn unread(&self) -> Option<&Unread> {
         match self {
-            Self::Whole(model::Object::Pool(pool)) => Some(&pool.unread),
-            Self::Whole(model::Object::Claim(claim)) => Some(&claim.unread),
+            Self::Whole(plimsoll_model::Object::Pool(pool)) => Some(&pool.unread),
+            Self::Whole(plimsoll_model::Object::Claim(claim)) => Some(&claim.unread),
             _ => None,
         }
     }
@@ -150,8 +150,12 @@ impl Object {
     pub fn as_known(&self, problem: &ReadError, deleting: Option<Timestamp>) -> Option<Self> {
         let mut known = self.clone();
         match &mut known {
-            Self::Whole(model::Object::Pool(pool)) => Arc::make_mut(pool).deleting = deleting,
-            Self::Whole(model::Object::Claim(claim)) => Arc::make_mut(claim).deleting = deleting,
+            Self::Whole(plimsoll_model::Object::Pool(pool)) => {
+                Arc::make_mut(pool).deleting = deleting
+            }
+            Self::Whole(plimsoll_model::Object::Claim(claim)) => {
+                Arc::make_mut(claim).deleting = deleting
+            }
             _ => return None,
         }
         Some(known.with_unread(&Unread {
@@ -164,8 +168,10 @@ impl Object {
     /// launched until it can be read.
     #[must_use]
     pub fn of_class_before(mut self, before: &Self) -> Self {
-        if let (Self::Whole(model::Object::Pool(pool)), Self::Whole(model::Object::Pool(before))) =
-            (&mut self, before)
+        if let (
+            Self::Whole(plimsoll_model::Object::Pool(pool)),
+            Self::Whole(plimsoll_model::Object::Pool(before)),
+        ) = (&mut self, before)
             && is_unreadable(&pool.class)
         {
             Arc::make_mut(pool).class = before.class.clone();
@@ -178,12 +184,12 @@ impl Object {
             return self;
         }
         let unread = match &mut self {
-            Self::Whole(model::Object::Pool(pool)) => {
+            Self::Whole(plimsoll_model::Object::Pool(pool)) => {
                 let pool = Arc::make_mut(pool);
                 pool.ready &= more.problem.is_none();
                 &mut pool.unread
             }
-            Self::Whole(model::Object::Claim(claim)) => &mut Arc::make_mut(claim).unread,
+            Self::Whole(plimsoll_model::Object::Claim(claim)) => &mut Arc::make_mut(claim).unread,
             _ => return self,
         };
         if more.problem.is_some() {

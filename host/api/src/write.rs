@@ -5,12 +5,12 @@
 use std::sync::Arc;
 
 use k8s_openapi::jiff;
-use plimsoll_core::ids::{ObjectName, Uid};
-use plimsoll_core::labels::Labels;
-use plimsoll_core::model::{ClassRef, NodeClaim, PodSpec, Taint};
-use plimsoll_core::requirement::Requirement;
-use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::ids::{ObjectName, Uid};
+use plimsoll_base::labels::Labels;
+use plimsoll_base::requirement::Requirement;
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::{ClassRef, NodeClaim, PodSpec, Taint};
 use serde_json::{Map, Value, json};
 
 use crate::convert::pod::write_spec;

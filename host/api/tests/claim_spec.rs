@@ -2,7 +2,6 @@
 //! would write after reading it.
 
 use plimsoll_api::{Interner, Kind, Object, read, write};
-use plimsoll_core::model;
 use serde_json::{Value, json};
 
 fn written_anew(spec: &Value) -> Value {
@@ -10,7 +9,7 @@ fn written_anew(spec: &Value) -> Value {
     let mut interner = Interner::default();
     let read = read(Kind::NodeClaim, &claim, &mut interner, &mut |_| {});
     let spec = match read.expect("it is read").1 {
-        Object::Whole(model::Object::Claim(claim)) => Some(write::claim_spec(&claim)),
+        Object::Whole(plimsoll_model::Object::Claim(claim)) => Some(write::claim_spec(&claim)),
         _ => None,
     };
     spec.expect("a claim")

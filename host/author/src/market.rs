@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::rank::{
+use plimsoll_hooks::rank::{
     Architecture, Capacity, ClaimRow, Claims, Context, InstanceTypeRow, OfferingRow, OrderQuestion,
     PoolRow, Pools, PriceQuestion, TablesBuilder,
 };

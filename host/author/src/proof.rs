@@ -1,6 +1,6 @@
 //! A policy proven: every case of its suite, every row against the goldens, every law; one value that commands show and tests judge.
 
-use plimsoll_core::hook::PolicySettings;
+use plimsoll_hooks::hook::PolicySettings;
 use plimsoll_policy::{AnyModule, Engine, Given, Refusal};
 
 use crate::golden::{Difference, Goldens};

@@ -5,16 +5,16 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::allow::{AllowQuestion, AllowQuestionBuilder, BudgetRow};
-use plimsoll_core::hook::{Capacity, Context};
-use plimsoll_core::model::DisruptionReason;
-use plimsoll_core::rank::{
+use plimsoll_hooks::allow::{AllowQuestion, AllowQuestionBuilder, BudgetRow};
+use plimsoll_hooks::hook::{Capacity, Context};
+use plimsoll_hooks::rank::{
     Architecture, ClaimRow, Claims, InstanceTypeRow, OfferingRow, OrderQuestion, PoolRow as Buyer,
     Pools, PriceQuestion, Tables, TablesBuilder,
 };
-use plimsoll_core::score::{
+use plimsoll_hooks::score::{
     MoveKind, MoveRow, NodeRow, Replacement, ScoreQuestion, ScoreQuestionBuilder,
 };
+use plimsoll_model::DisruptionReason;
 
 /// 2026-11-21 22:30 in UTC, a Saturday.
 const NOW: u64 = 1_795_300_200;

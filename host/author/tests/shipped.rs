@@ -6,7 +6,7 @@ use plimsoll_author::golden::Goldens;
 use plimsoll_author::proof::{accept, prove};
 use plimsoll_author::suite::Suite;
 use plimsoll_author::vectors;
-use plimsoll_core::hook::PolicySettings;
+use plimsoll_hooks::hook::PolicySettings;
 use plimsoll_policies::Shipped;
 use plimsoll_policy::{AnyModule, Engine, EngineSettings, SelfTestLimits};
 

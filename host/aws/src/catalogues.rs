@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::{Catalogue, Catalogues, Subnet};
+use plimsoll_model::catalogue::{Catalogue, Catalogues, Subnet};
 
 use crate::facts::facts;
 use crate::served::ServedClass;

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_core::ids::ClaimName;
-use plimsoll_core::model::{ConditionType, NodeClaim};
+use plimsoll_base::ids::ClaimName;
+use plimsoll_model::{ConditionType, NodeClaim};
 
 use crate::class::hash::{HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION};
 use crate::instance::Instance;

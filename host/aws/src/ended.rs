@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use plimsoll_core::ids::{ClaimName, ProviderId};
+use plimsoll_base::ids::{ClaimName, ProviderId};
 
 use crate::class::dry_run::Refusal;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-use plimsoll_core::provider::{LaunchWindow, ProviderFacts};
-use plimsoll_core::time::Span;
+use plimsoll_base::time::Span;
+use plimsoll_model::provider::{LaunchWindow, ProviderFacts};
 
 /// Annotations by which a claim says that its instance bears its name, and that of its cluster.
 const TAGGED: [&str; 2] = [

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use plimsoll_core::catalogue::CapacityType;
+use plimsoll_model::catalogue::CapacityType;
 
 use crate::instance::Instance;
 use crate::launch::fleet::FleetError;

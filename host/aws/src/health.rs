@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_core::lifecycle::Interruption;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_lifecycle::Interruption;
 
 /// A failing check counts after so long: Karpenter's time.
 const FAILING: Span = Span::from_secs(120);

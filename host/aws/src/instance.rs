@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use plimsoll_api::kinds::Tags;
-use plimsoll_core::action::LaunchedInstance;
-use plimsoll_core::catalogue::{CapacityType, OfferingKey};
-use plimsoll_core::ids::ProviderId;
-use plimsoll_core::labels::Labels;
-use plimsoll_core::model::NodeClaim;
-use plimsoll_core::requirement::Requirements;
-use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::ProviderId;
+use plimsoll_base::labels::Labels;
+use plimsoll_base::requirement::Requirements;
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::NodeClaim;
+use plimsoll_model::action::LaunchedInstance;
+use plimsoll_model::catalogue::{CapacityType, OfferingKey};
 
 use crate::class::hash::{HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION};
 use crate::class::tags;

@@ -5,7 +5,7 @@
 #[cfg(test)]
 mod tests;
 
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
 use plimsoll_ec2_facts::catalogue::ListPrices;
 use plimsoll_ec2_facts::{Currency, Region, regions};
 use serde_json::Value;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::time::Timestamp;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::time::Timestamp;
+use plimsoll_base::units::PricePerHour;
 use plimsoll_ec2_facts::catalogue::{SpotQuote, SpotQuotes};
 
 /// A point of a price's history.

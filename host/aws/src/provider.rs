@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
-use plimsoll_core::action::{CloudCall, Outcome, Reason};
-use plimsoll_core::engine::Input;
-use plimsoll_core::ids::ProviderId;
-use plimsoll_core::model::Object;
+use plimsoll_base::ids::ProviderId;
+use plimsoll_engine::Input;
+use plimsoll_model::Object;
+use plimsoll_model::action::{CloudCall, Outcome, Reason};
 use tokio::sync::{Notify, watch};
 
 use crate::class::dry_run::{DryRuns, Refusal, content};

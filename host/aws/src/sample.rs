@@ -5,13 +5,13 @@ use std::sync::Arc;
 use aws_config::Region;
 use aws_sdk_ec2::config::Credentials;
 use plimsoll_api::{Interner, Kind};
+use plimsoll_base::units::PricePerHour;
 use plimsoll_cloud::Cloud;
-use plimsoll_core::action::{LaunchBatch, LaunchRequest};
-use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::model::{NodeClaim, Object};
-use plimsoll_core::plan::LaunchOption;
-use plimsoll_core::units::PricePerHour;
 use plimsoll_ec2_facts::Share;
+use plimsoll_model::action::{LaunchBatch, LaunchRequest};
+use plimsoll_model::catalogue::CapacityType;
+use plimsoll_model::plan::LaunchOption;
+use plimsoll_model::{NodeClaim, Object};
 use serde_json::{Value, json};
 
 use crate::client::{Clients, loader};

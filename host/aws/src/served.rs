@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use plimsoll_api::kinds::{Ec2NodeClass, Ec2NodeClassStatus, FoundImage, FoundSubnet};
-use plimsoll_core::catalogue::{Catalogue, InstanceType};
-use plimsoll_core::labels::LabelKey;
-use plimsoll_core::model::ClassRef;
-use plimsoll_core::requirement::{Operator, Requirement, Requirements, Undefined};
+use plimsoll_base::labels::LabelKey;
+use plimsoll_base::requirement::{Operator, Requirement, Requirements, Undefined};
 use plimsoll_ec2_facts::catalogue::{CatalogueSettings, SpotQuotes, UnquotedSpot, Zone};
 use plimsoll_ec2_facts::provider::{CLASS, DOMAIN};
 use plimsoll_ec2_facts::{ClassSettings, Listing, NodeRoom, Share, catalogue, class};
+use plimsoll_model::ClassRef;
+use plimsoll_model::catalogue::{Catalogue, InstanceType};
 
 use crate::class::family::Family;
 use crate::class::hash;

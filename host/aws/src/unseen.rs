@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use plimsoll_core::ids::LaunchToken;
+use plimsoll_base::ids::LaunchToken;
 
 /// How long after a call EC2 may take to show what it gave (its documentation names no bound; Karpenter allows half of it).
 const VISIBLE_AFTER: Duration = Duration::from_mins(1);

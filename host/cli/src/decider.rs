@@ -6,15 +6,15 @@ use std::sync::Arc;
 #[cfg(feature = "live")]
 use anyhow::Context;
 use anyhow::Result;
-use plimsoll_core::disrupt::outlook::Outlook;
-use plimsoll_core::model::NodePool;
-use plimsoll_core::plan::Plan;
-#[cfg(feature = "live")]
-use plimsoll_core::schedule::{self, Session};
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_disrupt::outlook::Outlook;
+use plimsoll_model::NodePool;
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_policy::Observer;
 #[cfg(feature = "live")]
 use plimsoll_policy::{Generation, Hook};
+#[cfg(feature = "live")]
+use plimsoll_schedule::Session;
 
 use crate::player::Decided;
 #[cfg(feature = "live")]
@@ -105,7 +105,7 @@ impl Decider {
                     let decided = planned(&serving.unobserved, changed, &Session::default());
                     Some(decided.ok()?.plan)
                 };
-                schedule::tell_nearest(snapshot, plan, is_meant, replan);
+                plimsoll_schedule::tell_nearest(snapshot, plan, is_meant, replan);
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Reasons in words, laid out for people: why a pod goes nowhere, what a planned claim is and what it may become.
 
-use plimsoll_core::labels;
-use plimsoll_core::plan::{Plan, PoolRefusal, Refusal, Unplaced, excluding, refusals_in_full};
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::words::shortened;
+use plimsoll_base::labels;
+use plimsoll_base::words::shortened;
+use plimsoll_model::plan::{Plan, PoolRefusal, Refusal, Unplaced, excluding, refusals_in_full};
+use plimsoll_model::snapshot::Snapshot;
 
 use crate::output::thousands;
 use crate::priced::{Priced, option_words};

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use plimsoll_api::Kind;
-use plimsoll_core::model::{ConditionType, NodeClaim, NodePool};
-use plimsoll_core::plan::{Plan, PoolRefusal, Refusal};
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_model::plan::{Plan, PoolRefusal, Refusal};
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::{ConditionType, NodeClaim, NodePool};
 use plimsoll_snapshot::section::{ClassConditionEntry, NodeClassEntry};
 use plimsoll_snapshot::{Loaded, Note};
 

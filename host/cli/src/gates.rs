@@ -1,7 +1,7 @@
 //! Gates of features as Karpenter writes them, `NodeOverlay=true,StaticCapacity=true`, and the settings behind them.
 
 use anyhow::{Result, bail};
-use plimsoll_core::snapshot::Settings;
+use plimsoll_model::snapshot::Settings;
 
 /// A setting that is on or off.
 type Setting = fn(&mut Settings) -> &mut bool;

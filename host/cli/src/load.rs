@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use plimsoll_api::{Kind, Object};
-use plimsoll_core::catalogue::PriceSource;
-use plimsoll_core::engine::Engine;
-use plimsoll_core::ids::{ObjectName, PoolName};
-use plimsoll_core::model::{self, NamedPolicies, NodePool, PackingMode};
-use plimsoll_core::snapshot::{Settings, Snapshot};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::{ObjectName, PoolName};
+use plimsoll_base::time::Timestamp;
+use plimsoll_engine::Engine;
+use plimsoll_model::catalogue::PriceSource;
+use plimsoll_model::snapshot::{Settings, Snapshot};
+use plimsoll_model::{NamedPolicies, NodePool, PackingMode};
 use plimsoll_sim::{Change, Recording, TimedChange};
 use plimsoll_snapshot::{Limits, LoadError, Loaded, SnapshotError};
 
@@ -110,7 +110,7 @@ fn without_named_policies(loaded: &mut Loaded) -> Vec<String> {
     loaded.snapshot.pools.iter_mut().for_each(&mut set_aside);
     for timed in &mut loaded.changes {
         if let plimsoll_snapshot::Change::Upsert { object, .. } = &mut timed.change
-            && let Object::Whole(model::Object::Pool(pool)) = object
+            && let Object::Whole(plimsoll_model::Object::Pool(pool)) = object
         {
             set_aside(pool);
         }
@@ -221,7 +221,7 @@ fn timed(change: plimsoll_snapshot::TimedChange) -> Result<TimedChange> {
     let at = change.at;
     let change = match change.change {
         Recorded::Upsert {
-            object: Object::Whole(model::Object::Pod(pod)),
+            object: Object::Whole(plimsoll_model::Object::Pod(pod)),
             runs_for,
         } => Change::Arrive(pod, runs_for),
         Recorded::Upsert {
@@ -253,10 +253,10 @@ fn timed(change: plimsoll_snapshot::TimedChange) -> Result<TimedChange> {
 }
 
 /// An object that appears in the simulated world. Nodes appear there by being bought.
-fn applied(object: Object) -> Result<model::Object> {
+fn applied(object: Object) -> Result<plimsoll_model::Object> {
     let machine = match object {
-        Object::Whole(model::Object::Node(node)) => format!("node {}", node.name),
-        Object::Whole(model::Object::Claim(claim)) => format!("claim {}", claim.name),
+        Object::Whole(plimsoll_model::Object::Node(node)) => format!("node {}", node.name),
+        Object::Whole(plimsoll_model::Object::Claim(claim)) => format!("claim {}", claim.name),
         Object::Whole(object) => return Ok(object),
         Object::Part(_) => bail!(
             "a simulation cannot play a change of volumes; expected them in the snapshot that it begins with"

@@ -4,15 +4,15 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Result, bail};
-use plimsoll_core::action::ConsiderRequest;
-use plimsoll_core::check::PriceRule;
-use plimsoll_core::command::Settled;
-use plimsoll_core::disrupt::keep_reason::KeepReason;
-use plimsoll_core::plan::Plan;
-use plimsoll_core::schedule::{self, Session};
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_check::PriceRule;
+use plimsoll_disrupt::keep_reason::KeepReason;
+use plimsoll_model::action::ConsiderRequest;
+use plimsoll_model::command::Settled;
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_policy::{Decision, Fault, Generation, Policies};
+use plimsoll_schedule::Session;
 use plimsoll_sim::{
     Appraisal, Behaviour, Considered, FixedGroup, Planned, Planner, Recording, Run,
 };
@@ -191,19 +191,19 @@ impl Planner for Player {
                 let ask =
                     |snapshot: &Snapshot, rows: &[usize]| asked.outlooks(snapshot, rows, session).0;
                 Appraisal {
-                    fresh: schedule::fresh_fleet(snapshot, session),
+                    fresh: plimsoll_schedule::fresh_fleet(snapshot, session),
                     kept: KeepReason::of_nodes(snapshot, rows, ask),
                 }
             }
             // A node group takes away empty nodes alone.
             Who::Fixed(_) => Appraisal {
-                fresh: schedule::fresh_fleet(snapshot, &Session::default()),
+                fresh: plimsoll_schedule::fresh_fleet(snapshot, &Session::default()),
                 kept: vec![KeepReason::ConsolidationPolicy; rows.len()],
             },
         })
     }
 
     fn bounds(&mut self, snapshot: &Snapshot, work: &[Vec<u32>]) -> Option<Vec<PricePerHour>> {
-        Some(schedule::bounds_of_work(snapshot, work))
+        Some(plimsoll_schedule::bounds_of_work(snapshot, work))
     }
 }

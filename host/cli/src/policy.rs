@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::Context;
 use anyhow::{Result, bail};
 #[cfg(feature = "live")]
-use plimsoll_core::quantity::parse_units;
-use plimsoll_core::rank::PolicySettings;
+use plimsoll_base::quantity::parse_units;
+use plimsoll_hooks::rank::PolicySettings;
 use plimsoll_policy::{
     Compiler, Engine, EngineError, EngineSettings, Helper, Limits, Manifest, Refusal, Schema,
 };

@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use plimsoll_core::ids::PoolName;
-use plimsoll_core::plan::{LaunchOption, PlannedClaim};
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_base::ids::PoolName;
+use plimsoll_model::plan::{LaunchOption, PlannedClaim};
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_policy::records::{ExplainedRow, Question, Wanted, explain, first_of};
 use plimsoll_policy::{AnyModule, Asked, Decision, Observer};
 

@@ -7,8 +7,8 @@
 
 use anyhow::{Context, Result, anyhow, bail};
 use plimsoll_api::from_value;
-use plimsoll_core::labels::{LabelKey, is_qualified};
-use plimsoll_core::model::{DefaultSpread, WhenUnsatisfiable};
+use plimsoll_base::labels::{LabelKey, is_qualified};
+use plimsoll_model::{DefaultSpread, WhenUnsatisfiable};
 use serde::Deserialize;
 use serde_json::Value;
 

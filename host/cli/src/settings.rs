@@ -3,8 +3,8 @@
 
 use anyhow::{Context, Result, bail};
 use plimsoll_api::duration;
-use plimsoll_core::snapshot::{MinValuesPolicy, PreferencePolicy, Settings};
-use plimsoll_core::time::Span;
+use plimsoll_base::time::Span;
+use plimsoll_model::snapshot::{MinValuesPolicy, PreferencePolicy, Settings};
 
 use crate::flags::Decisions;
 use crate::gates;

@@ -9,17 +9,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::check::PriceRule;
-use plimsoll_core::disrupt::outlook::Outlook;
-use plimsoll_core::model::PackingMode;
-use plimsoll_core::plan::Plan;
-use plimsoll_core::schedule::{self, Session};
-use plimsoll_core::snapshot::{Settings, Snapshot};
+use plimsoll_check::PriceRule;
+use plimsoll_disrupt::outlook::Outlook;
+use plimsoll_model::PackingMode;
+use plimsoll_model::catalogue::Catalogues;
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::{Settings, Snapshot};
 use plimsoll_policy::{
     BudgetModule, ConsolidationModule, Engine, Generation, Hook, Module, Policies, Schema,
     note_guards,
 };
+use plimsoll_schedule::Session;
 use plimsoll_sim::{FixedGroup, Planner as _};
 
 use crate::failure::OfModule;
@@ -296,7 +296,7 @@ impl Strategy {
             return;
         }
         let replan = |changed: &Snapshot| Some(self.plan(changed).ok()?.plan);
-        schedule::tell_nearest(&self.own(snapshot), plan, is_meant, replan);
+        plimsoll_schedule::tell_nearest(&self.own(snapshot), plan, is_meant, replan);
     }
 
     /// Adds to a plan what its guards cost, where there are any.

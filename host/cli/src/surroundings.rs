@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use anyhow::{Context, Result, bail};
 use kube::Client;
 use plimsoll_api::{Kind, ResizeRule};
-use plimsoll_core::labels;
-use plimsoll_core::snapshot::Settings;
+use plimsoll_base::labels;
 use plimsoll_ec2_facts::provider::CLASS;
 use plimsoll_kube::lease::holders;
 use plimsoll_kube::module_copy::namespaces;
 use plimsoll_kube::scheduler_rules;
+use plimsoll_model::snapshot::Settings;
 use serde_json::Value;
 
 use crate::cluster::environment;

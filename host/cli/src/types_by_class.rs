@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use plimsoll_api::Object;
-use plimsoll_core::catalogue::{Catalogue, Catalogues, InstanceType};
-use plimsoll_core::model::{self, ClassRef, NodePool};
-use plimsoll_core::provider::ProviderFacts;
-use plimsoll_core::requirement::Requirement;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::words::shortened;
+use plimsoll_base::requirement::Requirement;
+use plimsoll_base::words::shortened;
+use plimsoll_model::catalogue::{Catalogue, Catalogues, InstanceType};
+use plimsoll_model::provider::ProviderFacts;
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::{ClassRef, NodePool};
 use plimsoll_snapshot::write::CatalogueText;
 use plimsoll_snapshot::{Change, Loaded, Note};
 
@@ -100,7 +100,7 @@ fn pools(loaded: &Loaded) -> impl Iterator<Item = &NodePool> {
             return None;
         };
         match object {
-            Object::Whole(model::Object::Pool(pool)) => Some(&**pool),
+            Object::Whole(plimsoll_model::Object::Pool(pool)) => Some(&**pool),
             _ => None,
         }
     });

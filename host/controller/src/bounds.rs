@@ -5,9 +5,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use plimsoll_core::plan::Plan;
-use plimsoll_core::schedule::{Session, bounds_of_plan};
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_schedule::{Session, bounds_of_plan};
 use tokio::task::spawn_blocking;
 
 use crate::telemetry::Telemetry;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
 
 /// The wall clock, which for us never goes back: a step backwards holds still until it is made up for. Clones are one clock.
 #[derive(Clone, Debug, Default)]

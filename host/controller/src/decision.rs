@@ -11,13 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use plimsoll_core::action::{ConsiderRequest, SolveRequest};
-use plimsoll_core::command::Settled;
-use plimsoll_core::engine::Input;
-use plimsoll_core::event_reason::EventReason;
-use plimsoll_core::ids::Uid;
-use plimsoll_core::plan::Plan;
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_base::event_reason::EventReason;
+use plimsoll_base::ids::Uid;
+use plimsoll_engine::Input;
+use plimsoll_model::action::{ConsiderRequest, SolveRequest};
+use plimsoll_model::command::Settled;
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
 use tokio::task::{Id, JoinSet};
 
 use crate::bounds::BoundMeter;
@@ -324,8 +324,8 @@ impl Failed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_core::snapshot::{Objects, Settings};
-    use plimsoll_core::time::Timestamp;
+    use plimsoll_base::time::Timestamp;
+    use plimsoll_model::snapshot::{Objects, Settings};
 
     fn snapshot() -> Snapshot {
         let settings = Arc::new(Settings::default());

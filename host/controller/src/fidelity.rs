@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::action::{Answer, Outcome};
-use plimsoll_core::engine::{Engine, Input, Landing};
-use plimsoll_core::ids::Uid;
-use plimsoll_core::model::{Object, Pod};
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::ids::Uid;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_engine::{Engine, Input, Landing};
+use plimsoll_model::action::{Answer, Outcome};
+use plimsoll_model::{Object, Pod};
 
 /// How long a pod that left a deleting node is waited for: as long as a launch that registers late.
 const RETURNS: Span = Span::from_secs(15 * 60);
@@ -102,8 +102,8 @@ impl Fidelity {
 mod tests {
     use std::sync::Arc;
 
-    use plimsoll_core::ids::ObjectName;
-    use plimsoll_core::model::{Owner, OwnerKind};
+    use plimsoll_base::ids::ObjectName;
+    use plimsoll_model::{Owner, OwnerKind};
 
     use super::*;
 

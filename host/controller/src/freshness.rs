@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use kube::{Client, Error};
 use plimsoll_api::Kind;
-use plimsoll_core::model::Version;
 use plimsoll_kube::watch::{Change, Depth, Failure, Index, Read, read};
+use plimsoll_model::Version;
 use tokio::task::JoinSet;
 
 /// Age at which a read proves nothing any more.

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use plimsoll_core::action::Purpose;
+use plimsoll_model::action::Purpose;
 
 /// How urgent a request is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

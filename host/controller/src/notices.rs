@@ -71,9 +71,9 @@ impl WaitingNotices {
 #[cfg(test)]
 mod tests {
     use kube::core::DynamicObject;
-    use plimsoll_core::event_reason::EventReason;
-    use plimsoll_core::model::Version;
+    use plimsoll_base::event_reason::EventReason;
     use plimsoll_kube::watch::Change;
+    use plimsoll_model::Version;
     use serde_json::json;
 
     use super::*;

@@ -1,11 +1,11 @@
 //! Instances that launches gave, against those that were planned: the cloud takes the order of what it is asked for as a wish.
 
-use plimsoll_core::action::{
+use plimsoll_base::labels;
+use plimsoll_model::NodeClaim;
+use plimsoll_model::action::{
     Answer, ClaimLaunch, CloudCall, LaunchRequest, LaunchedInstance, Order, Outcome, Request,
 };
-use plimsoll_core::labels;
-use plimsoll_core::model::NodeClaim;
-use plimsoll_core::plan::LaunchOption;
+use plimsoll_model::plan::LaunchOption;
 
 /// An instance that a launch gave a claim.
 #[derive(Clone, Copy, Debug)]
@@ -89,11 +89,11 @@ mod tests {
     use std::collections::BTreeSet;
     use std::sync::Arc;
 
-    use plimsoll_core::action::{ActionId, LaunchAnswer, LaunchBatch, ObjectKey, Purpose, Reason};
-    use plimsoll_core::catalogue::CapacityType;
-    use plimsoll_core::ids::ProviderId;
-    use plimsoll_core::resources::Resources;
-    use plimsoll_core::units::PricePerHour;
+    use plimsoll_base::ids::ProviderId;
+    use plimsoll_base::resources::Resources;
+    use plimsoll_base::units::PricePerHour;
+    use plimsoll_model::action::{ActionId, LaunchAnswer, LaunchBatch, ObjectKey, Purpose, Reason};
+    use plimsoll_model::catalogue::CapacityType;
     use plimsoll_oracles::fixture::{cluster, node};
 
     use super::*;

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use plimsoll_core::action::{ObjectKey, Order, Outcome, Request};
 use plimsoll_kube::apply::{Preconditions, Writer};
+use plimsoll_model::action::{ObjectKey, Order, Outcome, Request};
 use tokio::task::{Id, JoinSet};
 use tokio::time::timeout;
 
@@ -179,8 +179,8 @@ fn words(outcome: &Outcome) -> String {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_core::action::{ActionId, Purpose, Write};
-    use plimsoll_core::ids::ClaimName;
+    use plimsoll_base::ids::ClaimName;
+    use plimsoll_model::action::{ActionId, Purpose, Write};
 
     use super::*;
 

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::command::{Decision, DisruptionQuestion, Settled};
-use plimsoll_core::plan::Plan;
-use plimsoll_core::schedule::Session;
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_model::command::{Decision, DisruptionQuestion, Settled};
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_policy::{Generations, Policies};
+use plimsoll_schedule::Session;
 
 use crate::policies::PolicyChanges;
 

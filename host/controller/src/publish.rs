@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use kube::Client;
-use plimsoll_core::event_reason::EventReason;
+use plimsoll_base::event_reason::EventReason;
 use plimsoll_kube::event::{Notice, Publisher};
 use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::JoinSet;

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use plimsoll_core::action::Action;
-use plimsoll_core::engine::Input;
-use plimsoll_core::fixed_hash::hash_of;
-use plimsoll_core::snapshot::{Settings, Snapshot};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::fixed_hash::hash_of;
+use plimsoll_base::time::Timestamp;
+use plimsoll_engine::Input;
+use plimsoll_model::action::Action;
+use plimsoll_model::snapshot::{Settings, Snapshot};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 use std::sync::Arc;
 
-use plimsoll_core::action::{Action, ConsiderRequest};
-use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::engine::{Engine, Input};
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_engine::{Engine, Input};
+use plimsoll_model::action::{Action, ConsiderRequest};
+use plimsoll_model::catalogue::Catalogues;
+use plimsoll_model::snapshot::Snapshot;
 use serde::Serialize;
 use thiserror::Error;
 

@@ -2,19 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::action::{
+use plimsoll_base::event_reason::EventReason;
+use plimsoll_base::ids::ClaimName;
+use plimsoll_base::labels;
+use plimsoll_base::requirement::Requirement;
+use plimsoll_base::words::shortened;
+use plimsoll_cluster::Cluster;
+use plimsoll_lifecycle::Interruption;
+use plimsoll_model::action::{
     ClaimChange, Event, Finalizer, LaunchedInstance, ObjectKey, Order, Purpose, Request, Write,
 };
-use plimsoll_core::command::BegunCommand;
-use plimsoll_core::event_reason::EventReason;
-use plimsoll_core::ids::ClaimName;
-use plimsoll_core::labels;
-use plimsoll_core::lifecycle::Interruption;
-use plimsoll_core::model::{ConditionStatus, ConditionType, NodeClaim};
-use plimsoll_core::plan::Plan;
-use plimsoll_core::requirement::Requirement;
-use plimsoll_core::state::Cluster;
-use plimsoll_core::words::shortened;
+use plimsoll_model::command::BegunCommand;
+use plimsoll_model::plan::Plan;
+use plimsoll_model::{ConditionStatus, ConditionType, NodeClaim};
 
 use crate::view::View;
 

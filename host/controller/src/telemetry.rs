@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use plimsoll_core::action::{Order, Outcome, Purpose, Reason};
-use plimsoll_core::plan::Plan;
-use plimsoll_core::schedule::PlanBounds;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::action::{Order, Outcome, Purpose, Reason};
+use plimsoll_model::plan::Plan;
 use plimsoll_policy::{Outcome as PolicyOutcome, ShadowLog};
+use plimsoll_schedule::PlanBounds;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
@@ -87,7 +87,7 @@ impl Telemetry {
 
     /// Adds an observation, of how long something took, to a histogram without labels.
     #[cfg(feature = "aws")]
-    pub(crate) fn observe(&self, family: &Family, took: plimsoll_core::time::Span) {
+    pub(crate) fn observe(&self, family: &Family, took: plimsoll_base::time::Span) {
         let mut figures = self.figures();
         let own = figures.observed.entry(family.name);
         let own = own.or_insert_with(|| Histogram::new(family.bounds()));

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use plimsoll_api::Kind;
-use plimsoll_core::event_reason::EventReason;
+use plimsoll_base::event_reason::EventReason;
 use plimsoll_kube::event::Notice;
 use plimsoll_kube::watch::{Failure, Unreadable};
 

@@ -1,10 +1,10 @@
 //! Pools that turn out not to be ready, in the log and on the pool itself: what its conditions begin to say.
 
 use plimsoll_api::Kind;
-use plimsoll_core::action::{ObjectKey, Order, Request, Write};
-use plimsoll_core::event_reason::EventReason;
-use plimsoll_core::model::{ConditionStatus, ConditionType, DesiredCondition, NodePool};
+use plimsoll_base::event_reason::EventReason;
 use plimsoll_kube::event::Notice;
+use plimsoll_model::action::{ObjectKey, Order, Request, Write};
+use plimsoll_model::{ConditionStatus, ConditionType, DesiredCondition, NodePool};
 
 /// Events for a write that was carried out, where it says of a pool why nothing can be launched of it. What of the pool itself cannot be
 /// read was told when it was read.
@@ -43,8 +43,8 @@ pub(crate) fn written<'p>(
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_core::action::{ActionId, Purpose, StatusChange};
-    use plimsoll_core::ids::{PoolName, Uid};
+    use plimsoll_base::ids::{PoolName, Uid};
+    use plimsoll_model::action::{ActionId, Purpose, StatusChange};
 
     use super::*;
 

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use kube::Client;
 use plimsoll_api::{Kind, ResizeRule};
-use plimsoll_core::action::{ObjectKey, Order, Request};
-use plimsoll_core::engine::Input;
-use plimsoll_core::event_reason::EventReason;
-use plimsoll_core::ids::{ObjectName, Uid};
+use plimsoll_base::event_reason::EventReason;
+use plimsoll_base::ids::{ObjectName, Uid};
+use plimsoll_engine::Input;
 use plimsoll_kube::event::Notice;
 use plimsoll_kube::watch::{Failure, Index, Watches};
+use plimsoll_model::action::{ObjectKey, Order, Request};
 
 use crate::freshness::{Freshness, Reads, failure};
 use crate::notices::WaitingNotices;

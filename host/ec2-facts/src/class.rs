@@ -2,7 +2,7 @@
 //!
 //! A setting that cannot be read is an error, never a default: a node planned too large would never come up as planned.
 
-use plimsoll_core::resources::ResourceName;
+use plimsoll_base::resources::ResourceName;
 use serde_json::Value;
 
 use crate::allocatable::{

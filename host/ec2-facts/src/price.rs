@@ -6,7 +6,7 @@
 use std::num::NonZeroU64;
 use std::sync::OnceLock;
 
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
 use thiserror::Error;
 
 use crate::table::{Table, TableError};

@@ -4,7 +4,7 @@
 //! then up to 0.04 more or less by zone, so 0.26 to 0.70 in all. Sizes of a family share it, as spot markets of one family move together.
 //! It is good for comparing policies and worthless as a forecast.
 
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
 
 /// A spot price, with where it comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

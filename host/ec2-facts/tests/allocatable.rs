@@ -9,7 +9,7 @@
     reason = "a test file: its helpers stop the test where a fact is missing"
 )]
 
-use plimsoll_core::resources::{ResourceName, Resources};
+use plimsoll_base::resources::{ResourceName, Resources};
 use plimsoll_ec2_facts::{AllocatableSettings, instance_type};
 
 const DOCUMENTED: &str = include_str!("../tables/documented-allocatable.tsv");

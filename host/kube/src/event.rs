@@ -10,10 +10,10 @@ use kube::api::{Api, Patch, PatchParams, PostParams};
 use kube::{Client, Error};
 use plimsoll_api::Kind;
 use plimsoll_api::kinds::{Ec2NodeClass, Policy};
-use plimsoll_core::action::{Event, ObjectKey};
-use plimsoll_core::event_reason::EventReason;
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::Version;
+use plimsoll_base::event_reason::EventReason;
+use plimsoll_base::ids::ObjectName;
+use plimsoll_model::Version;
+use plimsoll_model::action::{Event, ObjectKey};
 use serde_json::json;
 
 use self::memory::{Memory, Said};

@@ -9,7 +9,7 @@ use futures_util::stream::BoxStream;
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::runtime::{WatchStreamExt, watcher};
 use kube::{Api, Client};
-use plimsoll_core::ids::ObjectName;
+use plimsoll_base::ids::ObjectName;
 use thiserror::Error;
 
 /// A ConfigMap that could not be read.

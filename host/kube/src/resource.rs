@@ -4,7 +4,7 @@ use kube::api::{Api, ListParams};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use kube::{Client, ResourceExt};
 use plimsoll_api::{Interner, Kind, Object, ReadError, ResizeRule};
-use plimsoll_core::model::Version;
+use plimsoll_model::Version;
 use serde_json::Value;
 use thiserror::Error;
 

@@ -13,14 +13,14 @@ use kube::Error;
 use kube::api::{Api, PostParams};
 use plimsoll_api::write::{amounts, map};
 use plimsoll_api::{Kind, keys};
-use plimsoll_core::action::CloudCall;
-use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::engine::Input;
-use plimsoll_core::ids::{ClaimName, ProviderId, Uid};
-use plimsoll_core::labels;
-use plimsoll_core::lifecycle::Interruption;
-use plimsoll_core::model::{ClaimPhase, ConditionType, NodeClaim, Object};
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::ids::{ClaimName, ProviderId, Uid};
+use plimsoll_base::labels;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_engine::Input;
+use plimsoll_lifecycle::Interruption;
+use plimsoll_model::action::CloudCall;
+use plimsoll_model::catalogue::CapacityType;
+use plimsoll_model::{ClaimPhase, ConditionType, NodeClaim, Object};
 use serde_json::{Value, json};
 use tokio::sync::mpsc::Sender;
 use tokio::task::{AbortHandle, JoinSet};
@@ -213,10 +213,10 @@ fn manifest(claim: &NodeClaim) -> Option<Node> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use plimsoll_core::ids::{NodeName, PoolName};
-    use plimsoll_core::model::{ClassRef, Conditions, Unread};
-    use plimsoll_core::requirement::Requirements;
-    use plimsoll_core::resources::{ResourceName, Resources};
+    use plimsoll_base::ids::{NodeName, PoolName};
+    use plimsoll_base::requirement::Requirements;
+    use plimsoll_base::resources::{ResourceName, Resources};
+    use plimsoll_model::{ClassRef, Conditions, Unread};
 
     pub(crate) fn launched() -> NodeClaim {
         let amounts = Resources::new().with(ResourceName::Cpu, 1900);

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::labels;
+use plimsoll_base::labels;
 
 use crate::listed::{Expression, Listed, ListedOffering};
 

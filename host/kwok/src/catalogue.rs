@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_core::catalogue::Catalogue;
+use plimsoll_model::catalogue::Catalogue;
 use thiserror::Error;
 
 use crate::listed::Listed;
@@ -64,8 +64,8 @@ fn catalogue(listed: &[Listed]) -> Result<Catalogue, CatalogueError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_core::catalogue::CapacityType;
-    use plimsoll_core::resources::ResourceName;
+    use plimsoll_base::resources::ResourceName;
+    use plimsoll_model::catalogue::CapacityType;
 
     #[test]
     fn the_generic_list_has_144_types_in_four_zones() {

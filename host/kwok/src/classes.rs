@@ -10,8 +10,8 @@ use kube::api::{Api, ListParams, WatchEvent, WatchParams};
 use kube::core::DynamicObject;
 use kube::{Client, Error, ResourceExt};
 use plimsoll_api::{convert, kinds};
-use plimsoll_core::model::ClassRef;
-use plimsoll_core::provider::ClassStatus;
+use plimsoll_model::ClassRef;
+use plimsoll_model::provider::ClassStatus;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
@@ -126,7 +126,7 @@ fn told(class: &DynamicObject) -> (ClassRef, ClassStatus) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_core::model::ConditionStatus;
+    use plimsoll_model::ConditionStatus;
     use serde_json::{Value, json};
 
     fn read(status: &Value, deleted: Option<&str>) -> ClassStatus {

@@ -5,11 +5,11 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-use plimsoll_core::labels::LabelKey;
-use plimsoll_core::model::ConditionStatus;
-use plimsoll_core::provider::{ClassKind, LaunchWindow, ProviderFacts, RepairRule};
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::time::Span;
+use plimsoll_base::labels::LabelKey;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_base::time::Span;
+use plimsoll_model::ConditionStatus;
+use plimsoll_model::provider::{ClassKind, LaunchWindow, ProviderFacts, RepairRule};
 
 use crate::DOMAIN;
 use crate::provider::CLASS;

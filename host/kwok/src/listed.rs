@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::{CapacityType, InstanceType, Offering, Reservation};
-use plimsoll_core::ids::{ReservationId, TypeName};
-use plimsoll_core::labels::{self, LabelKey};
-use plimsoll_core::requirement::{Operator, Requirement, Requirements};
-use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::ids::{ReservationId, TypeName};
+use plimsoll_base::labels::{self, LabelKey};
+use plimsoll_base::requirement::{Operator, Requirement, Requirements};
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::catalogue::{CapacityType, InstanceType, Offering, Reservation};
 use serde::Deserialize;
 
 use crate::catalogue::CatalogueError;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::LaunchedInstance;
-use plimsoll_core::catalogue::TypeOffering;
-use plimsoll_core::fixed_hash::{hash_of, short_name};
-use plimsoll_core::ids::{ClaimName, ProviderId, Uid};
-use plimsoll_core::labels::Labels;
-use plimsoll_core::model::NodeClaim;
+use plimsoll_base::fixed_hash::{hash_of, short_name};
+use plimsoll_base::ids::{ClaimName, ProviderId, Uid};
+use plimsoll_base::labels::Labels;
+use plimsoll_model::NodeClaim;
+use plimsoll_model::action::LaunchedInstance;
+use plimsoll_model::catalogue::TypeOffering;
 
 use crate::PROVIDER_PREFIX;
 
@@ -47,8 +47,8 @@ mod tests {
     use super::*;
     use crate::boot::tests::launched;
     use crate::catalogue;
-    use plimsoll_core::labels::LabelKey;
-    use plimsoll_core::requirement::Requirement;
+    use plimsoll_base::labels::LabelKey;
+    use plimsoll_base::requirement::Requirement;
 
     const RACK: &str = "example.com/rack";
 

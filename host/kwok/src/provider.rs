@@ -8,16 +8,16 @@ use kube::api::{Api, DeleteParams, ListParams, Preconditions};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind, Status};
 use kube::{Client, Error, ResourceExt};
 use plimsoll_api::{FailedRequest, Interner, convert, duration};
-use plimsoll_core::action::{
+use plimsoll_base::ids::ProviderId;
+use plimsoll_base::labels::Labels;
+use plimsoll_base::time::Span;
+use plimsoll_model::ClassRef;
+use plimsoll_model::action::{
     Answer, ClaimLaunch, CloudCall, LaunchAnswer, LaunchRequest, LaunchedInstance, ListedInstance,
     Outcome, Reason,
 };
-use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::ids::ProviderId;
-use plimsoll_core::labels::Labels;
-use plimsoll_core::model::ClassRef;
-use plimsoll_core::plan::LaunchOption;
-use plimsoll_core::time::Span;
+use plimsoll_model::catalogue::Catalogues;
+use plimsoll_model::plan::LaunchOption;
 
 use crate::faults::FaultPlan;
 use crate::machine::{machine, provider_id};

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::sync::Arc;
 
-use plimsoll_core::hook::PolicySettings;
+use plimsoll_hooks::hook::PolicySettings;
 
 use crate::any::AnyModule;
 use crate::engine::{Engine, Inner};

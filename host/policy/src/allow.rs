@@ -1,6 +1,6 @@
 //! Budget policies: the core asks each of them, grants the least, and holds back for one that fails.
 
-use plimsoll_core::allow::{AllowQuestion, Allowances, Grants, grant, withheld};
+use plimsoll_hooks::allow::{AllowQuestion, Allowances, Grants, grant, withheld};
 
 use crate::module::BudgetModule;
 use crate::named::Named;

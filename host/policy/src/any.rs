@@ -1,6 +1,6 @@
 //! An accepted module of whatever hook, for those who take any: tools that compare, replay and explain.
 
-use plimsoll_core::hook::PolicySettings;
+use plimsoll_hooks::hook::PolicySettings;
 
 use crate::accept::Given;
 use crate::engine::Engine;

@@ -8,10 +8,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use plimsoll_core::ids::PoolName;
-use plimsoll_core::model::{LabelSelector, NodePool};
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::PoolName;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::{LabelSelector, NodePool};
 
 use crate::breaker::Breaker;
 use crate::generation::Binding;

@@ -18,7 +18,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::time::{Span, Timestamp};
 
 use crate::outcome::Outcome;
 

@@ -12,15 +12,15 @@
 //! where it forbids offerings nothing is bought, and nodes go only where their pods fit elsewhere. The instances of a command get their
 //! launch lists in its order when the command is confirmed; without an answer they stay in order of price.
 
-use plimsoll_core::command::{Decision, DisruptionQuestion};
-use plimsoll_core::disrupt::confirm;
-use plimsoll_core::disrupt::outlook::Outlook;
-use plimsoll_core::disrupt::pass::{DisruptionPass, Proposal};
-use plimsoll_core::rank::Prices;
-use plimsoll_core::schedule::Session;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::Span;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::time::Span;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_disrupt::confirm;
+use plimsoll_disrupt::outlook::Outlook;
+use plimsoll_disrupt::pass::{DisruptionPass, Proposal};
+use plimsoll_hooks::rank::Prices;
+use plimsoll_model::command::{Decision, DisruptionQuestion};
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_schedule::Session;
 
 use crate::allow::{Budgeter, allow};
 use crate::decide::{HOLD, Ranker};

@@ -4,10 +4,10 @@
 //! that costs no more than that factor. So a second plan is made only where a policy's prices lie further apart than the
 //! cost cap allows, or its order puts dear offerings first, and where the bound says that the pods could be so much cheaper.
 
-use plimsoll_core::plan::{Plan, PlannedClaim};
-use plimsoll_core::rank::{COST_CAP, PriceQuestion, Prices, list_where_allowed};
-use plimsoll_core::schedule::{self, Packed, launch};
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_hooks::rank::{COST_CAP, PriceQuestion, Prices, list_where_allowed};
+use plimsoll_model::plan::{Plan, PlannedClaim};
+use plimsoll_schedule::{Packed, launch};
 
 /// The plan to take instead of one that costs too much, of what the policy allows, and whether it is at the policy's prices:
 /// with launch lists by price where that is enough, else at list prices. `None` where the policy's plan is within the cost cap
@@ -34,7 +34,7 @@ pub(crate) fn instead(
         return None;
     }
     let allowed = list_where_allowed(question, prices)?;
-    let list = schedule::finish(packed.prepared(), Some(&allowed));
+    let list = plimsoll_schedule::finish(packed.prepared(), Some(&allowed));
     is_beyond(&list).then_some((list, false))
 }
 

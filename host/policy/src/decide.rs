@@ -4,13 +4,13 @@
 //! stay in order of price; a policy that forbids offerings is not replaced, since pods must not land where it forbids them
 //! to: nothing is bought. Either way the plan's notes say what happened.
 
-use plimsoll_core::plan::{Note, Plan};
-use plimsoll_core::rank::{
+use plimsoll_hooks::rank::{
     COST_CAP, LaunchLists, OrderQuestion, PriceQuestion, Prices, check_ordering, check_prices,
     list_order, list_price,
 };
-use plimsoll_core::schedule::{self, Packed, Prepared, Reach, Session, launch, pack, prepare};
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_model::plan::{Note, Plan};
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_schedule::{Packed, Prepared, Reach, Session, launch, pack, prepare};
 
 use crate::cost_cap;
 use crate::manifest::{Manifest, Unit};
@@ -204,7 +204,7 @@ pub fn note_guards(ranker: &impl Ranker, snapshot: &Snapshot, plan: &mut Plan) {
         .filter(|_| ranker.facts().unit == Unit::Dollars);
     // Of a fault the plan's notes tell already.
     if let Ok(prices) = asked.map(|question| ranker.price(question)).transpose() {
-        schedule::note_guards(&prepared, prices.as_ref(), plan);
+        plimsoll_schedule::note_guards(&prepared, prices.as_ref(), plan);
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::fixed_hash::hash_of;
+use plimsoll_base::fixed_hash::hash_of;
 use thiserror::Error;
 use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 

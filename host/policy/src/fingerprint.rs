@@ -5,9 +5,9 @@
 
 use std::io::{self, Write};
 
-use plimsoll_core::allow::AllowQuestion;
-use plimsoll_core::rank::{OrderQuestion, PriceQuestion, Tables};
-use plimsoll_core::score::ScoreQuestion;
+use plimsoll_hooks::allow::AllowQuestion;
+use plimsoll_hooks::rank::{OrderQuestion, PriceQuestion, Tables};
+use plimsoll_hooks::score::ScoreQuestion;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 

@@ -2,7 +2,7 @@
 //!
 //! The variants stand in the order of the steps ([`Step`]). Nothing that fails here changes what is being served.
 
-use plimsoll_core::event_reason::EventReason;
+use plimsoll_base::event_reason::EventReason;
 use thiserror::Error;
 
 use crate::limits::Limits;

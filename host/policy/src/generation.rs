@@ -12,13 +12,13 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::command::{DisruptionQuestion, Settled};
-use plimsoll_core::disrupt::outlook::Outlook;
-use plimsoll_core::model::{LabelSelector, NodePool};
-use plimsoll_core::plan::Note;
-use plimsoll_core::schedule::{self, Session};
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_disrupt::outlook::Outlook;
+use plimsoll_model::command::{DisruptionQuestion, Settled};
+use plimsoll_model::plan::Note;
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::{LabelSelector, NodePool};
+use plimsoll_schedule::Session;
 
 use crate::allow::Budgeter;
 use crate::any::AnyModule;
@@ -429,7 +429,7 @@ fn with_faults(mut decision: Decision, failed: Vec<(String, Fault)>, instead: &s
 fn plan_at_list_prices(snapshot: &Snapshot, session: &Session) -> Decision {
     let prepared = session.prepare(snapshot);
     Decision {
-        plan: schedule::finish(&prepared, None),
+        plan: plimsoll_schedule::finish(&prepared, None),
         faults: Vec::new(),
         at_policy_prices: false,
     }

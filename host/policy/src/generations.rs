@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
 use thiserror::Error;
 
 use crate::accept::Given;

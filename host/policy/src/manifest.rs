@@ -62,9 +62,9 @@ impl Hook {
     /// Names of the signals that the host sends in its questions; a module that requires another is refused.
     pub const fn signals(self) -> &'static [&'static str] {
         match self {
-            Self::Rank => plimsoll_core::rank::SIGNALS,
-            Self::Consolidate => plimsoll_core::score::SIGNALS,
-            Self::Budget => plimsoll_core::allow::SIGNALS,
+            Self::Rank => plimsoll_hooks::rank::SIGNALS,
+            Self::Consolidate => plimsoll_hooks::score::SIGNALS,
+            Self::Budget => plimsoll_hooks::allow::SIGNALS,
         }
     }
 

@@ -6,14 +6,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-use plimsoll_core::allow::{AllowAnswer, AllowQuestion, Allowances, check_allowances};
-use plimsoll_core::hook::{Context, PolicySettings};
-use plimsoll_core::rank::{
+use plimsoll_base::time::Span;
+use plimsoll_hooks::allow::{AllowAnswer, AllowQuestion, Allowances, check_allowances};
+use plimsoll_hooks::hook::{Context, PolicySettings};
+use plimsoll_hooks::rank::{
     LaunchLists, OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion, Prices, check_ordering,
     check_prices,
 };
-use plimsoll_core::score::{ScoreAnswer, ScoreQuestion, Verdicts, check_verdicts};
-use plimsoll_core::time::Span;
+use plimsoll_hooks::score::{ScoreAnswer, ScoreQuestion, Verdicts, check_verdicts};
 
 use crate::accept::Given;
 use crate::any::AnyModule;

@@ -8,13 +8,13 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use plimsoll_core::allow::{AllowAnswer, AllowQuestion, Allowances};
-use plimsoll_core::command::Settled;
-use plimsoll_core::rank::{
+use plimsoll_hooks::allow::{AllowAnswer, AllowQuestion, Allowances};
+use plimsoll_hooks::rank::{
     LaunchLists, OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion, Prices,
 };
-use plimsoll_core::score::{ScoreAnswer, ScoreQuestion, Verdicts};
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_hooks::score::{ScoreAnswer, ScoreQuestion, Verdicts};
+use plimsoll_model::command::Settled;
+use plimsoll_model::snapshot::Snapshot;
 
 use crate::allow::Budgeter;
 use crate::breaker::Turn;

@@ -1,6 +1,6 @@
 //! One round of consolidation: the core asks what moves are worth, a policy answers, and a policy that fails moves nothing.
 
-use plimsoll_core::score::{
+use plimsoll_hooks::score::{
     SavingsThreshold, ScoreQuestion, Verdicts, check_verdicts, savings_threshold,
 };
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::hook::{PolicySettings, Setting};
+use plimsoll_hooks::hook::{PolicySettings, Setting};
 use serde_json::Value;
 
 use crate::gate::Refusal;

@@ -6,10 +6,10 @@
 use std::cell::OnceCell;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use plimsoll_core::allow::{AllowQuestion, Allowances};
-use plimsoll_core::rank::{LaunchLists, OrderQuestion, PriceQuestion, Prices};
-use plimsoll_core::score::{ScoreQuestion, Verdicts};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_hooks::allow::{AllowQuestion, Allowances};
+use plimsoll_hooks::rank::{LaunchLists, OrderQuestion, PriceQuestion, Prices};
+use plimsoll_hooks::score::{ScoreQuestion, Verdicts};
 
 use crate::allow::Budgeter;
 use crate::breaker::{ANSWERS, Admission, Breaker, Turn};

@@ -1,9 +1,9 @@
 //! Rows of questions in words, to be shown to people. A row that is not there is an empty text, and texts are clean.
 
-use plimsoll_core::allow::AllowQuestion;
-use plimsoll_core::rank::{OrderQuestion, PriceQuestion, Tables};
-use plimsoll_core::score::ScoreQuestion;
-use plimsoll_core::words::shortened;
+use plimsoll_base::words::shortened;
+use plimsoll_hooks::allow::AllowQuestion;
+use plimsoll_hooks::rank::{OrderQuestion, PriceQuestion, Tables};
+use plimsoll_hooks::score::ScoreQuestion;
 
 use crate::text;
 

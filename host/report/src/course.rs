@@ -1,6 +1,6 @@
 //! The course of a run as points of a chart: seconds since the start, and averages of neighbours where there are too many.
 
-use plimsoll_core::time::Span;
+use plimsoll_base::time::Span;
 
 /// Seconds since the start, and a value.
 pub(crate) type Point = (f64, f64);

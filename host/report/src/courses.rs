@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use plimsoll_core::ids::TypeName;
-use plimsoll_core::time::Span;
+use plimsoll_base::ids::TypeName;
+use plimsoll_base::time::Span;
 use plimsoll_sim::{FreshPrice, ScoreCard};
 
 use crate::Contestant;

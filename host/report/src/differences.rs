@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use maud::{Markup, html};
-use plimsoll_core::catalogue::CapacityType;
+use plimsoll_model::catalogue::CapacityType;
 
 use crate::Contestant;
 use crate::figures::{NOTHING, dollars, dollars_more, hours, hours_more};

@@ -3,7 +3,7 @@
 //! Everything is rounded from integers, halves away from zero, so that a figure is the same on every machine. A narrow
 //! space that does not break stands between a number and its unit.
 
-use plimsoll_core::time::Span;
+use plimsoll_base::time::Span;
 
 /// Between a number and its unit.
 pub(crate) const THIN: char = '\u{202f}';

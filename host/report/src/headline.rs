@@ -1,7 +1,7 @@
 //! The table of figures: a row each, a column per contestant, and how each differs from the first.
 
 use maud::{Markup, html};
-use plimsoll_core::model::DisruptionReason;
+use plimsoll_model::DisruptionReason;
 use plimsoll_sim::{Fidelity, ScoreCard, thousandths};
 
 use self::Kind::{Bound, Count, Dollars, Share, Words};

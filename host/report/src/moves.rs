@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use maud::{Markup, html};
-use plimsoll_core::command::Settled;
+use plimsoll_model::command::Settled;
 use plimsoll_sim::ScoreCard;
 
 use crate::Contestant;

@@ -1,7 +1,7 @@
 //! Requests against usage, workloads that request too much, and hours in which nodes were busy while no pod waited.
 
 use maud::{Markup, html};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
 use plimsoll_sim::{MOST_BUSY_SPANS, ScoreCard, UsageCard};
 
 use crate::Contestant;

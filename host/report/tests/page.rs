@@ -1,11 +1,11 @@
 //! A page says what happened, loads nothing, and takes nothing of a report for markup.
 
-use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::command::{CommandId, Settled, WATCHED};
-use plimsoll_core::ids::TypeName;
-use plimsoll_core::model::DisruptionReason;
-use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::ids::TypeName;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::DisruptionReason;
+use plimsoll_model::catalogue::CapacityType;
+use plimsoll_model::command::{CommandId, Settled, WATCHED};
 use plimsoll_report::{Contestant, Report, html};
 use plimsoll_sim::{
     BusySpan, Fidelity, Inflated, NodeHours, RequestsAndUse, ScoreCard, Unplaced, UsageCard,

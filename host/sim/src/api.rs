@@ -6,12 +6,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::action::ObjectKey;
-use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, Uid};
-use plimsoll_core::labels::{self, Labels};
-use plimsoll_core::model::{DaemonSet, Node, NodeClaim, Object, Pod, Readiness, Version, Volumes};
-use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::{ClaimName, NodeName, ObjectName, Uid};
+use plimsoll_base::labels::{self, Labels};
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::action::ObjectKey;
+use plimsoll_model::{DaemonSet, Node, NodeClaim, Object, Pod, Readiness, Version, Volumes};
 
 use crate::budgets::Budgets;
 use crate::status;

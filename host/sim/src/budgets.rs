@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::{DisruptionLimit, Pod, PodDisruptionBudget, PodPhase};
+use plimsoll_base::ids::ObjectName;
+use plimsoll_model::{DisruptionLimit, Pod, PodDisruptionBudget, PodPhase};
 
 /// All budgets by namespace.
 #[derive(Clone, Debug, Default)]
@@ -150,9 +150,9 @@ impl Budgets {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_core::ids::{NodeName, Uid};
-    use plimsoll_core::model::LabelSelector;
-    use plimsoll_core::time::Timestamp;
+    use plimsoll_base::ids::{NodeName, Uid};
+    use plimsoll_base::time::Timestamp;
+    use plimsoll_model::LabelSelector;
 
     use super::*;
 

@@ -1,9 +1,9 @@
 //! Changes of objects by people and other controllers, behind the engine's back: an object deleted and created again under its
 //! name, a claim gone with its finalizer taken off.
 
-use plimsoll_core::ids::{ClaimName, NodeName, ObjectName};
-use plimsoll_core::model::{Conditions, NodeClaim, Pod, PodPhase};
-use plimsoll_core::resources::Resources;
+use plimsoll_base::ids::{ClaimName, NodeName, ObjectName};
+use plimsoll_base::resources::Resources;
+use plimsoll_model::{Conditions, NodeClaim, Pod, PodPhase};
 
 use crate::planner::Planner;
 use crate::run::Run;

@@ -1,11 +1,11 @@
 //! The score card of a run: plain numbers, integers only, the same bytes every time.
 
-use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::command::{Refused, Settled};
-use plimsoll_core::engine::{Begun, Landing};
-use plimsoll_core::ids::TypeName;
-use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::ids::TypeName;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_base::units::PricePerHour;
+use plimsoll_engine::{Begun, Landing};
+use plimsoll_model::catalogue::CapacityType;
+use plimsoll_model::command::{Refused, Settled};
 use serde::{Deserialize, Serialize};
 
 use crate::ladder::{FreshPrice, StepCost};

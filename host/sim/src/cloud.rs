@@ -7,17 +7,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::action::{
+use plimsoll_base::fixed_hash::{hash_of, short_name};
+use plimsoll_base::ids::{LaunchToken, NodeName, ProviderId, ReservationId, TypeName, Uid};
+use plimsoll_base::labels::Labels;
+use plimsoll_base::time::Timestamp;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::NodeClaim;
+use plimsoll_model::action::{
     ClaimLaunch, LaunchAnswer, LaunchRequest, LaunchedInstance, ListedInstance, Reason,
 };
-use plimsoll_core::catalogue::{CapacityType, Catalogues, OfferingKey, Overlaid, TypeOffering};
-use plimsoll_core::fixed_hash::{hash_of, short_name};
-use plimsoll_core::ids::{LaunchToken, NodeName, ProviderId, ReservationId, TypeName, Uid};
-use plimsoll_core::labels::Labels;
-use plimsoll_core::model::NodeClaim;
-use plimsoll_core::plan::LaunchOption;
-use plimsoll_core::time::Timestamp;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_model::catalogue::{CapacityType, Catalogues, OfferingKey, Overlaid, TypeOffering};
+use plimsoll_model::plan::LaunchOption;
 
 use crate::input::Which;
 use crate::queue::Entry;

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::{
+use plimsoll_base::ids::{ClaimName, NodeName, ObjectName, ProviderId, Uid};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::action::{
     ActionId, Answer, ClaimChange, ClaimLaunch, CloudCall, Finalizer, NodeChange, ObjectKey, Order,
     Outcome, Purpose, Reason, Request, Write,
 };
-use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, ProviderId, Uid};
-use plimsoll_core::model::{ConditionType, Node, NodeClaim, Object, Pod, Stamp, Version};
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_model::{ConditionType, Node, NodeClaim, Object, Pod, Stamp, Version};
 
 use crate::api::Api;
 use crate::input::Faults;

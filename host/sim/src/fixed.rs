@@ -5,19 +5,18 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::ConsiderRequest;
-use plimsoll_core::catalogue::{CapacityType, InstanceType, Offering};
-use plimsoll_core::command::{Command, DisruptionQuestion};
-use plimsoll_core::disrupt;
-use plimsoll_core::ids::TypeName;
-use plimsoll_core::labels::{self, LabelKey};
-use plimsoll_core::model::{DaemonSet, NodePool, Pod, first_untolerated, is_displaced, wants_node};
-use plimsoll_core::plan::{
+use plimsoll_base::ids::TypeName;
+use plimsoll_base::labels::{self, LabelKey};
+use plimsoll_base::requirement::{Requirement, Requirements, Undefined};
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_model::action::ConsiderRequest;
+use plimsoll_model::catalogue::{CapacityType, InstanceType, Offering};
+use plimsoll_model::command::{Command, DisruptionQuestion};
+use plimsoll_model::plan::{
     LaunchOption, Placement, Plan, PlannedClaim, PoolRefusal, Refusal, Target, Unplaced,
 };
-use plimsoll_core::requirement::{Requirement, Requirements, Undefined};
-use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::snapshot::{Snapshot, StateNode};
+use plimsoll_model::snapshot::{Snapshot, StateNode};
+use plimsoll_model::{DaemonSet, NodePool, Pod, first_untolerated, is_displaced, wants_node};
 
 use crate::planner::{Considered, Planned, Planner};
 
@@ -34,7 +33,7 @@ struct Bin {
     free: Resources,
     labels: Requirements,
     new: bool,
-    taints: Vec<plimsoll_core::model::Taint>,
+    taints: Vec<plimsoll_model::Taint>,
 }
 
 impl FixedGroup {
@@ -84,7 +83,7 @@ impl Planner for FixedGroup {
             DisruptionQuestion::Pass { .. } => DisruptionQuestion::Pass { consolidate: false },
             confirmed @ DisruptionQuestion::Confirm(_) => confirmed.clone(),
         };
-        let mut decision = disrupt::consider(&request.snapshot, &question);
+        let mut decision = plimsoll_disrupt::consider(&request.snapshot, &question);
         let moves_nothing = |command: &Command| !command.reason.facts().moves_pods;
         decision.commands.retain(moves_nothing);
         decision.into()

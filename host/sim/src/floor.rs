@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::{Catalogues, InstanceType};
-use plimsoll_core::ids::{ObjectName, Uid};
-use plimsoll_core::model::Pod;
-use plimsoll_core::snapshot::{Objects, Snapshot};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::{ObjectName, Uid};
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::Pod;
+use plimsoll_model::catalogue::{Catalogues, InstanceType};
+use plimsoll_model::snapshot::{Objects, Snapshot};
 
 use crate::input::Recording;
 use crate::planner::Planner;

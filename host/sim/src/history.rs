@@ -1,7 +1,7 @@
 //! History of the watch: the objects as a list would have shown them at an earlier instant, and what came after.
 
-use plimsoll_core::model::{Object, Version};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::{Object, Version};
 
 use crate::api::Watched;
 
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use std::sync::Arc;
 
-    use plimsoll_core::model::Namespace;
+    use plimsoll_model::Namespace;
 
     fn event(name: &str, version: u64, deleted: bool) -> Watched {
         let labels = [("version".into(), version.to_string().into())].into();

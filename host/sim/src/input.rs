@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::{CapacityType, Catalogues, Offering, Overlaid};
-use plimsoll_core::ids::{NodeName, ObjectName, TypeName};
-use plimsoll_core::labels::Labels;
-use plimsoll_core::model::{
+use plimsoll_base::ids::{NodeName, ObjectName, TypeName};
+use plimsoll_base::labels::Labels;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::catalogue::{CapacityType, Catalogues, Offering, Overlaid};
+use plimsoll_model::snapshot::{Objects, Settings, Snapshot};
+use plimsoll_model::{
     LabelSelector, Object, Owner, OwnerKind, Pod, PodShape, PodSpec, Replicated, WorkloadKind,
 };
-use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
-use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_core::units::PricePerHour;
 
 use crate::random::Random;
 

@@ -7,10 +7,10 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::disrupt::keep_reason::KeepReason;
-use plimsoll_core::ids::NodeName;
-use plimsoll_core::snapshot::{Guard, Snapshot};
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::ids::NodeName;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_disrupt::keep_reason::KeepReason;
+use plimsoll_model::snapshot::{Guard, Snapshot};
 use serde::{Deserialize, Serialize};
 
 use crate::loss::LossSums;

@@ -3,10 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::labels;
-use plimsoll_core::model::OwnerKind;
-use plimsoll_core::snapshot::{Snapshot, StateNode};
+use plimsoll_base::labels;
+use plimsoll_model::OwnerKind;
+use plimsoll_model::catalogue::CapacityType;
+use plimsoll_model::snapshot::{Snapshot, StateNode};
 use serde::{Deserialize, Serialize};
 
 use crate::share::thousandths;

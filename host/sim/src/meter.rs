@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::command::{Refused, Settled};
-use plimsoll_core::engine::{Begun, Landing};
-use plimsoll_core::ids::{NodeName, ObjectName, ProviderId, Uid};
-use plimsoll_core::model::{OwnerKind, Pod, PodSpec};
-use plimsoll_core::plan::Plan;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::ids::{NodeName, ObjectName, ProviderId, Uid};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_engine::{Begun, Landing};
+use plimsoll_model::catalogue::Catalogues;
+use plimsoll_model::command::{Refused, Settled};
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::{OwnerKind, Pod, PodSpec};
 
 use crate::api::Api;
 use crate::card::{FaultWords, MOST_FAULT_WORDS, MOST_UNPLACED, ScoreCard, Unplaced, Waiting};

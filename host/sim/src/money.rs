@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::ids::{ProviderId, TypeName};
+use plimsoll_base::ids::{ProviderId, TypeName};
+use plimsoll_model::catalogue::CapacityType;
 
 use crate::card::NodeHours;
 use crate::cloud::{Cloud, Instance};

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::engine::Input;
-use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, ProviderId, Uid};
-use plimsoll_core::labels::{self, Labels};
-use plimsoll_core::lifecycle::{Interruption, UNREGISTERED_TAINT};
-use plimsoll_core::model::{
+use plimsoll_base::ids::{ClaimName, NodeName, ObjectName, ProviderId, Uid};
+use plimsoll_base::labels::{self, Labels};
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_engine::Input;
+use plimsoll_lifecycle::{Interruption, UNREGISTERED_TAINT};
+use plimsoll_model::catalogue::CapacityType;
+use plimsoll_model::{
     DaemonSet, Effect, Node, NodeClaim, NodeConditions, Owner, OwnerKind, Pod, PodPhase, Readiness,
     Taint,
 };
-use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::time::{Span, Timestamp};
 
 use crate::cloud::Instance;
 use crate::scheduler::daemon_fits;
@@ -270,7 +270,7 @@ impl World {
             claim: Arc::new(shown),
             price: sold.offering.price,
             offering: sold.key(),
-            machine: plimsoll_core::action::LaunchedInstance {
+            machine: plimsoll_model::action::LaunchedInstance {
                 provider_id: node.provider_id.clone()?,
                 labels: node.labels.clone(),
                 annotations: Labels::new(),

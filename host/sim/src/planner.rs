@@ -1,12 +1,12 @@
 //! The planner of a run: the seam between the simulator and the code that carries the core's questions to policies.
 
-use plimsoll_core::action::ConsiderRequest;
-use plimsoll_core::command::{Decision, Settled};
-use plimsoll_core::disrupt::{self, keep_reason::KeepReason};
-use plimsoll_core::plan::Plan;
-use plimsoll_core::schedule::FreshFleet;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_disrupt::keep_reason::KeepReason;
+use plimsoll_model::action::ConsiderRequest;
+use plimsoll_model::command::{Decision, Settled};
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_schedule::FreshFleet;
 
 /// A plan, and what went wrong with policies while it was made.
 #[derive(Clone, Debug, Default)]
@@ -58,7 +58,7 @@ pub trait Planner {
 
     /// Decides about nodes that might be disrupted. Equal requests must give equal decisions.
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
-        disrupt::consider(&request.snapshot, &request.question).into()
+        plimsoll_disrupt::consider(&request.snapshot, &request.question).into()
     }
 
     /// A command came to its end, or to the end of the hour after it.

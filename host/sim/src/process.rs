@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::Order;
-use plimsoll_core::engine::{Engine, Input};
-use plimsoll_core::model::Object;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_engine::{Engine, Input};
+use plimsoll_model::Object;
+use plimsoll_model::action::Order;
 
 use crate::api::Watched;
 use crate::history::{History, coalesced};

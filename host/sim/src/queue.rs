@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
 
 /// Events by time.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::hash::Hash;
 
-use plimsoll_core::fixed_hash::hash_of;
+use plimsoll_base::fixed_hash::hash_of;
 
 /// Where draws come from.
 #[derive(Clone, Copy, Debug)]

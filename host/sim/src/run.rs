@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::action::{
+use plimsoll_base::ids::{NodeName, PoolName, ProviderId};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_base::units::PricePerHour;
+use plimsoll_engine::{Engine, Input};
+use plimsoll_model::action::{
     Action, ConsiderRequest, Event as Report, ObjectKey, Order, Outcome, Request, SolveRequest,
 };
-use plimsoll_core::engine::{Engine, Input};
-use plimsoll_core::ids::{NodeName, PoolName, ProviderId};
-use plimsoll_core::model::{Node, NodeClaim, NodePool, Object, Pod, Version};
-use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_core::units::PricePerHour;
+use plimsoll_model::{Node, NodeClaim, NodePool, Object, Pod, Version};
 
 use crate::api::Watched;
 use crate::card::ScoreCard;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::ids::TypeName;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::ids::TypeName;
+use plimsoll_base::time::{Span, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::stretches::{Stretches, Sum};

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::{ObjectKey, Outcome, Reason, StatusChange};
-use plimsoll_core::engine::Input;
-use plimsoll_core::model::{
+use plimsoll_base::time::Timestamp;
+use plimsoll_engine::Input;
+use plimsoll_model::action::{ObjectKey, Outcome, Reason, StatusChange};
+use plimsoll_model::provider::ClassStatus;
+use plimsoll_model::{
     ClassRef, Condition, ConditionStatus, ConditionType, HasStatus, NodePool, Object, Stamp, Status,
 };
-use plimsoll_core::provider::ClassStatus;
-use plimsoll_core::time::Timestamp;
 
 use crate::execute::done;
 use crate::world::World;

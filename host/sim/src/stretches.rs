@@ -1,6 +1,6 @@
 //! Time in stretches of one width, which double as a run goes on, so that there are never more than so many.
 
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::time::{Span, Timestamp};
 
 /// A sum over a stretch of time.
 pub(crate) trait Sum: Clone + Default {

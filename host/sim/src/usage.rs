@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
 use std::sync::Arc;
 
-use plimsoll_core::ids::{NodeName, ObjectName, Uid};
-use plimsoll_core::model::{Node, Pod, PodSpec};
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::ids::{NodeName, ObjectName, Uid};
+use plimsoll_base::resources::ResourceName;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::{Node, Pod, PodSpec};
 use serde::{Deserialize, Serialize};
 
 use crate::input::Usage;

@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::fixed_hash::hash_of;
-use plimsoll_core::ids::Uid;
-use plimsoll_core::model::{OwnerKind, Pod};
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::fixed_hash::hash_of;
+use plimsoll_base::ids::Uid;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::{OwnerKind, Pod};
 
 use crate::stretches::{Stretches, Sum};
 

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::{Object, OwnerKind, Pod, PodPhase};
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::{Object, OwnerKind, Pod, PodPhase};
 
 use crate::input::{Change, Deployment, Recording, ReplicaRule, TimedChange, Usage};
 use crate::world::{Event, Task, World};
@@ -121,7 +121,7 @@ impl World {
                 self.cloud.set_price(&which, price);
                 self.meter.repriced(&self.cloud, self.now);
                 let listed = self.cloud.listed();
-                let input = plimsoll_core::engine::Input::Catalogues(listed);
+                let input = plimsoll_engine::Input::Catalogues(listed);
                 self.announcements.push(input);
             }
             Change::Stock(which, left) => self.cloud.set_stock(&which, left),

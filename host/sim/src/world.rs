@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::action::{ActionId, Order};
-use plimsoll_core::engine::{Input, Landings};
-use plimsoll_core::ids::{NodeName, ObjectName, ProviderId, Uid};
-use plimsoll_core::model::{ClassRef, Node, NodeClaim, Object, Pod, PodPhase, PodVolume};
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::ids::{NodeName, ObjectName, ProviderId, Uid};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_engine::{Input, Landings};
+use plimsoll_model::action::{ActionId, Order};
+use plimsoll_model::{ClassRef, Node, NodeClaim, Object, Pod, PodPhase, PodVolume};
 
 use crate::api::{Api, Watched};
 use crate::cloud::Cloud;

@@ -12,12 +12,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
 
 use plimsoll_api::{Admission, Interner, Kind, Object, ObjectKey, ReadError, Severity};
-use plimsoll_core::labels;
-use plimsoll_core::model::{self, Volumes};
-use plimsoll_core::snapshot::Objects;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::labels;
+use plimsoll_base::time::Timestamp;
 use plimsoll_ec2_facts::ClassSettings;
 use plimsoll_ec2_facts::provider::{CLASS, DOMAIN};
+use plimsoll_model::Volumes;
+use plimsoll_model::snapshot::Objects;
 use serde_json::{Map, Value};
 
 use crate::error::{Place, Position, SnapshotError};
@@ -481,16 +481,16 @@ fn name_of(value: &Value) -> String {
 }
 
 /// Instants that an object tells of itself: the time of a file is not before them.
-fn instants(object: &model::Object) -> [Option<Timestamp>; 3] {
+fn instants(object: &plimsoll_model::Object) -> [Option<Timestamp>; 3] {
     match object {
-        model::Object::Pod(pod) => [Some(pod.created), pod.started, pod.deleting],
-        model::Object::Node(node) => [Some(node.created), node.deleting, None],
-        model::Object::Claim(claim) => [
+        plimsoll_model::Object::Pod(pod) => [Some(pod.created), pod.started, pod.deleting],
+        plimsoll_model::Object::Node(node) => [Some(node.created), node.deleting, None],
+        plimsoll_model::Object::Claim(claim) => [
             Some(claim.created),
             Some(claim.phase_since()),
             claim.deleting,
         ],
-        model::Object::Buffer(buffer) => [Some(buffer.created), None, None],
+        plimsoll_model::Object::Buffer(buffer) => [Some(buffer.created), None, None],
         _ => [None; 3],
     }
 }

@@ -5,7 +5,7 @@ use std::io::{BufRead, Read};
 use std::path::Path;
 
 use plimsoll_api::ResizeRule;
-use plimsoll_core::snapshot::{Objects, Snapshot};
+use plimsoll_model::snapshot::{Objects, Snapshot};
 
 use crate::error::{LoadError, SnapshotError};
 use crate::gather::Gatherer;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use plimsoll_core::words::SHOWN;
+use plimsoll_base::words::SHOWN;
 
 use crate::replicas::ASSUMED_DRIVER;
 

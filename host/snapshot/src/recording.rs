@@ -1,9 +1,9 @@
 //! The changes that follow a snapshot, with their times. Workloads and offerings are said as the simulator plays them.
 
 use plimsoll_api::{Object, ObjectKey};
-use plimsoll_core::ids::{NodeName, ObjectName};
-use plimsoll_core::time::Span;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::ids::{NodeName, ObjectName};
+use plimsoll_base::time::Span;
+use plimsoll_base::units::PricePerHour;
 use plimsoll_sim::{Deployment, Timed, Usage, Which};
 
 /// A change as a file states it, and its instant, which is never before the snapshot.

@@ -8,12 +8,12 @@ use std::io::Read;
 use std::sync::Arc;
 
 use plimsoll_api::{Interner, Object};
-use plimsoll_core::ids::{ObjectName, Uid};
-use plimsoll_core::labels::LabelKey;
-use plimsoll_core::model::{Owner, OwnerKind, Pod, PodSpec};
-use plimsoll_core::requirement::Requirement;
-use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::ids::{ObjectName, Uid};
+use plimsoll_base::labels::LabelKey;
+use plimsoll_base::requirement::Requirement;
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::{Owner, OwnerKind, Pod, PodSpec};
 use serde::Deserialize;
 
 use crate::error::SnapshotError;
@@ -231,7 +231,6 @@ fn gpu_names(row: &TraceRow) -> Option<Vec<&'static str>> {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_core::model;
 
     use super::*;
 
@@ -245,7 +244,7 @@ mod tests {
     fn pod_of(change: &TimedChange) -> (&Pod, Span) {
         match &change.change {
             Change::Upsert {
-                object: Object::Whole(model::Object::Pod(pod)),
+                object: Object::Whole(plimsoll_model::Object::Pod(pod)),
                 runs_for: Some(span),
             } => (pod, *span),
             other => panic!("{other:?}"),

@@ -1,7 +1,7 @@
 //! Templates in files with what admission gives to the pods that are made of them.
 
-use plimsoll_core::model::{DaemonSet, TolerationOperator};
-use plimsoll_core::resources::ResourceName;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_model::{DaemonSet, TolerationOperator};
 use plimsoll_snapshot::{Limits, read};
 
 /// A daemon set of namespace `ops` with two containers, the second of which asks for nothing.

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::{CapacityType, PriceSource};
-use plimsoll_core::model::{Ceilings, PackingMode};
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::snapshot::{ChurnGuards, Guards, RunawayGuards};
-use plimsoll_core::time::Span;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_base::time::Span;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::catalogue::{CapacityType, PriceSource};
+use plimsoll_model::snapshot::{ChurnGuards, Guards, RunawayGuards};
+use plimsoll_model::{Ceilings, PackingMode};
 use plimsoll_snapshot::write::{CatalogueText, Format, write};
 use plimsoll_snapshot::{Limits, Loaded, Note, read};
 
@@ -217,7 +217,7 @@ fn overlays_of_a_kubectl_list_are_read_and_applied() {
     assert_eq!(loaded.notes, []);
     let snapshot = loaded.snapshot;
     let overlaid = snapshot.overlaid();
-    let terms = |catalogue: &Arc<plimsoll_core::catalogue::Catalogue>, terms| {
+    let terms = |catalogue: &Arc<plimsoll_model::catalogue::Catalogue>, terms| {
         let sold = catalogue.get("m7i.large").expect("the type is sold");
         let offering = sold.offerings.iter().find(|o| o.capacity_type == terms);
         offering.expect("it is sold so").clone()

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::model::{OwnerKind, Pod, WorkloadKind};
-use plimsoll_core::resources::ResourceName;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_model::{OwnerKind, Pod, WorkloadKind};
 use plimsoll_snapshot::write::{CatalogueText, Format, write};
 use plimsoll_snapshot::{Limits, Loaded, read};
 

@@ -1,6 +1,6 @@
 //! A snapshot that is written reads back as the same.
 
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_snapshot::write::{CatalogueText, Format, compress, write};
 use plimsoll_snapshot::{Limits, Loaded, TimedChange, read};
 

@@ -1,8 +1,8 @@
 //! Objects as an API server gives them: one odd object never stops the rest from being read.
 
 use plimsoll_api::ResizeRule;
-use plimsoll_core::model::NodePool;
-use plimsoll_core::resources::ResourceName;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_model::NodePool;
 use plimsoll_snapshot::{Limits, Loaded, Note, read, read_served};
 use serde_json::{Value, json};
 

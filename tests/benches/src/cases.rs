@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use plimsoll_core::catalogue::{Catalogue, Catalogues, InstanceType};
-use plimsoll_core::snapshot::Snapshot;
 use plimsoll_ec2_facts::catalogue::{CapacityTypes, Zone};
 use plimsoll_ec2_facts::instance_type::Architecture;
 use plimsoll_ec2_facts::{CatalogueSettings, catalogue, instance_type};
+use plimsoll_model::catalogue::{Catalogue, Catalogues, InstanceType};
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::{
     Amounts, ClusterFixture, HOSTNAME, PodFixture, ZONE, ZONES, cluster, pod, pool,
 };

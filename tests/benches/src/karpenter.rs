@@ -4,10 +4,10 @@
 //! One command at a time, carried out at once; its waits, budgets and time limits are left out, which only helps it.
 //! Replacements and what they may cost are found by the same scheduler as ours, first fit on one node as Karpenter does.
 
-use plimsoll_core::disrupt::moves::{Move, MoveSettings, MoveSimulation, ask};
-use plimsoll_core::score::MoveKind;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_disrupt::moves::{Move, MoveSettings, MoveSimulation, ask};
+use plimsoll_hooks::score::MoveKind;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::moves::Passed;
 
 /// The most nodes that one command takes.

@@ -11,9 +11,8 @@ pub use gauge::{Usage, peak_bytes, processor_time};
 
 use std::time::{Duration, Instant};
 
-use plimsoll_core::plan::Plan;
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
 
 /// A decision with what it took.
 pub struct Timed {
@@ -28,7 +27,7 @@ pub struct Timed {
 /// Decides at list prices.
 pub fn timed(snapshot: &Snapshot) -> Timed {
     let (began, before) = (Instant::now(), processor_time());
-    let plan = schedule::plan(snapshot);
+    let plan = plimsoll_schedule::plan(snapshot);
     Timed {
         plan,
         wall: began.elapsed(),

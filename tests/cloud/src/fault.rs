@@ -1,6 +1,6 @@
 //! Errors as services answer with them, and faults that tests script.
 
-use plimsoll_core::catalogue::CapacityType;
+use plimsoll_model::catalogue::CapacityType;
 
 use crate::call::Service;
 

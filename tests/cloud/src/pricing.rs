@@ -1,7 +1,7 @@
 //! Pricing: on-demand list prices, each product a text of JSON.
 
-use plimsoll_core::catalogue::CapacityType;
 use plimsoll_ec2_facts::InstanceType;
+use plimsoll_model::catalogue::CapacityType;
 use serde_json::{Value, json};
 
 use crate::fault::Fault;

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
+use plimsoll_base::labels;
+use plimsoll_base::time::Span;
 use plimsoll_controller::Planner;
 use plimsoll_controller::record::Line;
-use plimsoll_core::action::Action;
-use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::command::Settled;
-use plimsoll_core::engine::Engine;
-use plimsoll_core::labels;
-use plimsoll_core::model::NodeClaim;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::Span;
+use plimsoll_engine::Engine;
+use plimsoll_model::NodeClaim;
+use plimsoll_model::action::Action;
+use plimsoll_model::catalogue::Catalogues;
+use plimsoll_model::command::Settled;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_sim::{Behaviour, Considered, Delay, Planned, Recording, Run};
 
 use crate::Course;
@@ -127,7 +127,7 @@ impl plimsoll_sim::Planner for &mut Observed<'_> {
         self.planner.plan(snapshot).into()
     }
 
-    fn consider(&mut self, request: &plimsoll_core::action::ConsiderRequest) -> Considered {
+    fn consider(&mut self, request: &plimsoll_model::action::ConsiderRequest) -> Considered {
         let decision = self.planner.consider(&request.snapshot, &request.question);
         decision.into()
     }

@@ -12,10 +12,10 @@ use plimsoll_conformance::manifest::{class, deployment, pool};
 use plimsoll_conformance::watch::until;
 use plimsoll_conformance::{Course, Stage};
 use plimsoll_controller::record::Line;
-use plimsoll_core::engine::Input;
-use plimsoll_core::model::Object;
-use plimsoll_core::snapshot::Settings;
+use plimsoll_engine::Input;
 use plimsoll_lab::fake_node;
+use plimsoll_model::Object;
+use plimsoll_model::snapshot::Settings;
 use serde_json::{Value, json};
 use tokio::time::{MissedTickBehavior, interval, timeout};
 

@@ -14,7 +14,7 @@ use plimsoll_conformance::manifest::{class, deployment, pool};
 use plimsoll_conformance::watch::until;
 use plimsoll_conformance::{Served, Stage, native};
 use plimsoll_controller::record::Line;
-use plimsoll_core::snapshot::{Settings, Snapshot};
+use plimsoll_model::snapshot::{Settings, Snapshot};
 use serde_json::{Value, json};
 
 const ZONE: &str = "topology.kubernetes.io/zone";

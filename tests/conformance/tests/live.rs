@@ -12,9 +12,9 @@ use plimsoll_conformance::Served;
 use plimsoll_conformance::manifest::{class, deployment, pool};
 use plimsoll_conformance::watch::until;
 use plimsoll_controller::record::Line;
-use plimsoll_core::engine::Input;
-use plimsoll_core::model::Object;
+use plimsoll_engine::Input;
 use plimsoll_lab::fake_node;
+use plimsoll_model::Object;
 use serde_json::{Value, json};
 
 fn node_of(pod: &Pod) -> Option<&str> {

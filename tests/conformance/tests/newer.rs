@@ -13,7 +13,7 @@ use plimsoll_api::{Kind, crd};
 use plimsoll_conformance::manifest::{class, deployment, pool};
 use plimsoll_conformance::watch::until;
 use plimsoll_conformance::{Served, Stage};
-use plimsoll_core::snapshot::Settings;
+use plimsoll_model::snapshot::Settings;
 use serde_json::{Value, json};
 
 use super::live::{bound, leaves_waiting};

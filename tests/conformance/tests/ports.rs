@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use plimsoll_conformance::Served;
 use plimsoll_conformance::manifest::{class, deployment, pool};
 use plimsoll_controller::record::Line;
-use plimsoll_core::engine::Input;
+use plimsoll_engine::Input;
 use serde_json::json;
 
 use super::live::{bound, leaves_waiting};

@@ -11,7 +11,7 @@ use plimsoll_api::Kind;
 use plimsoll_conformance::Served;
 use plimsoll_conformance::manifest::{class, pool};
 use plimsoll_conformance::watch::until;
-use plimsoll_core::snapshot::Settings;
+use plimsoll_model::snapshot::Settings;
 use serde_json::{Value, json};
 
 /// Waits until there are exactly so many nodes, all of them complete and none of them `old`; their names.

@@ -6,15 +6,15 @@ use kube::api::{Api, PostParams};
 use kube::core::DynamicObject;
 use kube::{Client, ResourceExt};
 use plimsoll_api::{Kind, crd};
-use plimsoll_core::action::{
-    Answer, ClaimChange, CloudCall, Finalizer, NodeChange, Outcome, Reason, Write,
-};
-use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::ids::{ClaimName, NodeName, ObjectName, ProviderId, Uid};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::{ClaimName, NodeName, ObjectName, ProviderId, Uid};
+use plimsoll_base::time::Timestamp;
 use plimsoll_kube::apply::{Preconditions, Writer};
 use plimsoll_kwok::Kwok;
 use plimsoll_lab::{Lab, Options, pending_pod};
+use plimsoll_model::action::{
+    Answer, ClaimChange, CloudCall, Finalizer, NodeChange, Outcome, Reason, Write,
+};
+use plimsoll_model::catalogue::Catalogues;
 use serde_json::{Value, json};
 
 async fn lab() -> Result<Lab> {

@@ -2,8 +2,8 @@
 
 use std::sync::LazyLock;
 
-use plimsoll_core::hook::PolicySettings;
 use plimsoll_guests::{BOMBS, HOSTILE, HOSTILE_BUDGET, handmade};
+use plimsoll_hooks::hook::PolicySettings;
 use plimsoll_policy::{Compiler, Engine, EngineSettings, Helper, Refusal, Step};
 
 use crate::Draw;

@@ -1,8 +1,8 @@
 //! Schedules of budgets: a text is refused with the field at fault, or it is a schedule whose hits come one after the other, and whose
 //! windows stay as they are for as long as it says.
 
-use plimsoll_core::cron::Schedule;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::cron::Schedule;
+use plimsoll_base::time::{Span, Timestamp};
 
 use crate::Draw;
 use crate::acceptance::judge_words;

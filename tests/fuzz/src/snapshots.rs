@@ -1,6 +1,4 @@
 //! Snapshots: a file is refused with words, or it is a world that can be planned for, written down and read again.
-
-use plimsoll_core::schedule;
 use plimsoll_snapshot::write::{Format, write};
 use plimsoll_snapshot::{Limits, Loaded, read};
 
@@ -51,7 +49,7 @@ pub(crate) fn run(draw: &mut Draw) {
     match read(&*bytes, &limits) {
         Err(error) => assert!(!error.to_string().is_empty()),
         Ok(loaded) => {
-            schedule::plan(&loaded.snapshot);
+            plimsoll_schedule::plan(&loaded.snapshot);
             let format = *draw.pick(&[Format::Yaml, Format::Json]);
             let written = written(&loaded, format);
             let again = read(&*written, &limits);

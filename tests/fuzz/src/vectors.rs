@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use plimsoll_author::{proof, suite::Suite, vectors};
-use plimsoll_core::hook::PolicySettings;
+use plimsoll_hooks::hook::PolicySettings;
 use plimsoll_policies::Shipped;
 use plimsoll_policy::{AnyModule, Engine, EngineSettings, SelfTestLimits, Step};
 

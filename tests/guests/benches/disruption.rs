@@ -8,9 +8,9 @@
 mod fleet;
 mod table;
 
-use plimsoll_core::allow::grant;
-use plimsoll_core::hook::{PolicySettings, Setting};
-use plimsoll_core::score::{SavingsThreshold, check_verdicts, savings_threshold};
+use plimsoll_hooks::allow::grant;
+use plimsoll_hooks::hook::{PolicySettings, Setting};
+use plimsoll_hooks::score::{SavingsThreshold, check_verdicts, savings_threshold};
 use plimsoll_policy::{BudgetModule, ConsolidationModule, Engine, EngineSettings};
 
 use self::table::{Times, asked, line};

@@ -9,8 +9,8 @@
 mod common;
 mod table;
 
-use plimsoll_core::hook::Setting;
-use plimsoll_core::rank::{
+use plimsoll_hooks::hook::Setting;
+use plimsoll_hooks::rank::{
     OrderQuestion, PolicySettings, PriceQuestion, check_ordering, check_prices, list_order,
     list_price,
 };

@@ -3,8 +3,8 @@
 
 use std::time::Instant;
 
-use plimsoll_core::hook::PolicySettings;
 use plimsoll_guests::BOMBS;
+use plimsoll_hooks::hook::PolicySettings;
 use plimsoll_policy::{Engine, EngineSettings};
 
 const TIMES: usize = 21;

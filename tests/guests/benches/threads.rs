@@ -12,7 +12,7 @@ use std::fs;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-use plimsoll_core::rank::{PolicySettings, PriceQuestion};
+use plimsoll_hooks::rank::{PolicySettings, PriceQuestion};
 use plimsoll_policy::{Engine, EngineSettings, Module};
 
 const PAIRS: usize = 21;

@@ -1,8 +1,8 @@
 //! Modules that are small or cheap to write and dear to parse, to check or to compile are refused by counting, before anybody compiles
 //! them: here nothing could.
 
-use plimsoll_core::hook::PolicySettings;
 use plimsoll_guests::{BOMBS, handmade};
+use plimsoll_hooks::hook::PolicySettings;
 use plimsoll_policy::{Compiler, Engine, EngineSettings, Helper};
 
 #[test]

@@ -8,10 +8,10 @@
 
 use std::sync::LazyLock;
 
-use plimsoll_core::allow::{AllowQuestion, Limit, grant};
-use plimsoll_core::hook::{PolicySettings, Setting};
-use plimsoll_core::time::Span;
+use plimsoll_base::time::Span;
 use plimsoll_guests::HOSTILE_BUDGET;
+use plimsoll_hooks::allow::{AllowQuestion, Limit, grant};
+use plimsoll_hooks::hook::{PolicySettings, Setting};
 use plimsoll_policy::{Allowed, BudgetModule, Engine, EngineSettings, Outcome, allow};
 
 use crate::fleet;

@@ -8,17 +8,16 @@
 
 use std::sync::LazyLock;
 
-use plimsoll_core::command::{Decision, DisruptionQuestion};
-use plimsoll_core::disrupt;
-use plimsoll_core::hook::{PolicySettings, Setting};
-use plimsoll_core::model::DisruptionReason;
-use plimsoll_core::schedule::Session;
-use plimsoll_core::snapshot::Snapshot;
 use plimsoll_guests::{HOSTILE_BUDGET, HOSTILE_CONSOLIDATION};
+use plimsoll_hooks::hook::{PolicySettings, Setting};
+use plimsoll_model::DisruptionReason;
+use plimsoll_model::command::{Decision, DisruptionQuestion};
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::cluster;
 use plimsoll_policy::{
     BudgetModule, Considered, ConsolidationModule, Engine, EngineSettings, Generation, Policies,
 };
+use plimsoll_schedule::Session;
 
 use crate::machines::{sold, unbudgeted, underused};
 use crate::modules::{behaving, noted};
@@ -69,7 +68,7 @@ fn going(decision: &Decision, reason: DisruptionReason) -> usize {
 #[test]
 fn without_policies_and_with_one_that_values_what_is_saved_the_answer_is_the_cores() {
     let snapshot = fleet(0);
-    let native = disrupt::consider(&snapshot, &PASS);
+    let native = plimsoll_disrupt::consider(&snapshot, &PASS);
     assert_eq!(going(&native, DisruptionReason::Underutilized), 1);
     for policies in [Policies::default(), consolidating("honest")] {
         let asked = ask(&policies, &snapshot, &PASS);
@@ -125,7 +124,9 @@ fn of_several_budgets_the_least_counts() {
 #[test]
 fn a_command_is_confirmed_within_what_budgets_allow_by_then() {
     let snapshot = fleet(3);
-    let command = disrupt::consider(&snapshot, &PASS).commands.remove(0);
+    let command = plimsoll_disrupt::consider(&snapshot, &PASS)
+        .commands
+        .remove(0);
     let question = DisruptionQuestion::Confirm(Box::new(command));
     let confirmed = |policies: &Policies| {
         let asked = ask(policies, &snapshot, &question);

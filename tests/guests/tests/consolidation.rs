@@ -8,9 +8,9 @@
 
 use std::sync::LazyLock;
 
-use plimsoll_core::hook::{PolicySettings, Setting};
-use plimsoll_core::score::{SavingsThreshold, ScoreQuestion, savings_threshold};
 use plimsoll_guests::{HOSTILE_BUDGET, HOSTILE_CONSOLIDATION};
+use plimsoll_hooks::hook::{PolicySettings, Setting};
+use plimsoll_hooks::score::{SavingsThreshold, ScoreQuestion, savings_threshold};
 use plimsoll_oracles::judge::cases;
 use plimsoll_policy::{
     BuiltIn, ConsolidationModule, Engine, EngineSettings, Outcome, Scored, score,

@@ -5,8 +5,8 @@
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
-use plimsoll_core::rank::{PolicySettings, Setting};
 use plimsoll_guests::HOSTILE;
+use plimsoll_hooks::rank::{PolicySettings, Setting};
 use plimsoll_policy::{Engine, EngineSettings, Limits, Refusal, Step};
 
 use crate::component::{RANKING, importer, promising, with_section};

@@ -8,8 +8,8 @@
 
 use std::time::Duration;
 
-use plimsoll_core::rank::{PolicySettings, list_price};
 use plimsoll_guests::handmade;
+use plimsoll_hooks::rank::{PolicySettings, list_price};
 use plimsoll_policy::{Called, Engine, EngineSettings, Limits, Module, Outcome, Refusal};
 
 use crate::common;

@@ -5,8 +5,8 @@
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
-use plimsoll_core::rank::{PolicySettings, Setting, list_price};
 use plimsoll_guests::HOSTILE;
+use plimsoll_hooks::rank::{PolicySettings, Setting, list_price};
 use plimsoll_policy::{Called, Engine, EngineSettings, Module, Outcome};
 
 use crate::common;

@@ -9,7 +9,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use plimsoll_core::rank::{PolicySettings, list_order, list_price};
+use plimsoll_hooks::rank::{PolicySettings, list_order, list_price};
 use plimsoll_oracles::skip::not_run;
 use plimsoll_policy::{Engine, EngineSettings, ListPrice, Module, decide};
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-use plimsoll_core::rank::PolicySettings;
+use plimsoll_hooks::rank::PolicySettings;
 use plimsoll_oracles::skip::not_run;
 use plimsoll_policy::{Limits, Module, decide};
 

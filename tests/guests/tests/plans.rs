@@ -9,11 +9,11 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use plimsoll_core::check::PriceRule;
-use plimsoll_core::plan::Plan;
-use plimsoll_core::rank::{LaunchLists, OrderQuestion, PriceQuestion, check_prices, list_price};
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_check::PriceRule;
+use plimsoll_hooks::rank::{LaunchLists, OrderQuestion, PriceQuestion, check_prices, list_price};
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::{
     Amounts, OnDemand, Spot, ZONE_1, cluster, instance_type, pod, pool,
 };
@@ -83,7 +83,7 @@ fn the_benchmark_mix_is_planned_alike_by_module_and_twin() {
     let json = |plan: &Plan| serde_json::to_string(plan).unwrap();
     let (module, twin) = (plan(&*LIST_PRICE, &snapshot), plan(&ListPrice, &snapshot));
     assert_eq!(json(&module), json(&twin));
-    let own = plimsoll_core::schedule::plan(&snapshot);
+    let own = plimsoll_schedule::plan(&snapshot);
     assert_eq!(json(&module), json(&own));
 }
 
@@ -142,7 +142,7 @@ fn a_module_that_fails_to_price_is_replaced_by_list_prices_and_named() {
     let said = "policy guest-hostile failed to price: row 0 (pool general, ";
     assert!(note.starts_with(said), "{note}");
     assert!(note.ends_with("; list prices were taken"), "{note}");
-    assert_eq!(plan, plimsoll_core::schedule::plan(&snapshot));
+    assert_eq!(plan, plimsoll_schedule::plan(&snapshot));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn a_module_that_fails_to_order_leaves_the_order_of_price_and_is_named() {
         note.ends_with("; launch lists are in order of price"),
         "{note}"
     );
-    assert_eq!(plan, plimsoll_core::schedule::plan(&snapshot));
+    assert_eq!(plan, plimsoll_schedule::plan(&snapshot));
 }
 
 /// Answers as another, and forbids.
@@ -179,7 +179,7 @@ impl Ranker for Forbidding {
         }
     }
 
-    fn price(&self, question: &PriceQuestion) -> Result<plimsoll_core::rank::Prices, Fault> {
+    fn price(&self, question: &PriceQuestion) -> Result<plimsoll_hooks::rank::Prices, Fault> {
         Ranker::price(&self.0, question)
     }
 
@@ -213,7 +213,7 @@ impl Named for Squanders {
 }
 
 impl Ranker for Squanders {
-    fn price(&self, question: &PriceQuestion) -> Result<plimsoll_core::rank::Prices, Fault> {
+    fn price(&self, question: &PriceQuestion) -> Result<plimsoll_hooks::rank::Prices, Fault> {
         let mut prices = check_prices(question, &list_price(question)).unwrap();
         let dearest = prices.rows.iter().map(|row| row.then.price).max();
         for row in &mut prices.rows {

@@ -7,13 +7,11 @@
 
 use std::sync::LazyLock;
 
-use plimsoll_core::command::{Decision, DisruptionQuestion};
-use plimsoll_core::disrupt;
-use plimsoll_core::hook::{PolicySettings, Setting};
-use plimsoll_core::model::OwnerKind;
-use plimsoll_core::rank::{LaunchLists, OrderQuestion, PriceQuestion, Prices};
-use plimsoll_core::schedule::Session;
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_hooks::hook::{PolicySettings, Setting};
+use plimsoll_hooks::rank::{LaunchLists, OrderQuestion, PriceQuestion, Prices};
+use plimsoll_model::OwnerKind;
+use plimsoll_model::command::{Decision, DisruptionQuestion};
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::{
     Amounts, CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
 };
@@ -21,6 +19,7 @@ use plimsoll_policy::{
     Advisers, Considered, Engine, EngineSettings, Fault, Generation, Generations, Hook, Module,
     Named, Outcome, Policies, Ranker, RankerFacts, Successor, consider,
 };
+use plimsoll_schedule::Session;
 
 use crate::bindings::replace;
 use crate::machines::{large, little, sold, unbudgeted};
@@ -63,7 +62,7 @@ fn bought(decision: &Decision) -> usize {
 fn the_module_of_list_prices_moves_what_no_policy_does_to_the_byte() {
     for names in [&["n1"][..], &["n1", "n2", "n3"]] {
         let snapshot = fleet_of(names);
-        let native = disrupt::consider(&snapshot, &PASS);
+        let native = plimsoll_disrupt::consider(&snapshot, &PASS);
         assert!(!native.commands.is_empty());
         let asked = ask(&ranked(shipped(&ENGINE, "list-price")), &snapshot);
         assert_eq!(asked.decision, native);
@@ -89,7 +88,7 @@ fn a_module_prices_what_stands_and_what_would_come() {
 #[test]
 fn a_module_that_only_orders_leaves_list_prices() {
     let snapshot = fleet_of(&["n1"]);
-    let native = disrupt::consider(&snapshot, &PASS);
+    let native = plimsoll_disrupt::consider(&snapshot, &PASS);
     let asked = ask(&ranked(shipped(&ENGINE, "random")), &snapshot);
     assert_eq!(asked.decision, native);
     assert_eq!(asked.notes, Vec::<String>::new());
@@ -98,7 +97,7 @@ fn a_module_that_only_orders_leaves_list_prices() {
 #[test]
 fn a_module_that_fails_leaves_list_prices_and_is_named() {
     let snapshot = fleet_of(&["n1"]);
-    let native = disrupt::consider(&snapshot, &PASS);
+    let native = plimsoll_disrupt::consider(&snapshot, &PASS);
     for behaviour in ["nan", "first-above-then"] {
         let asked = ask(&ranked(hostile(&ENGINE, behaviour)), &snapshot);
         assert_eq!(asked.decision, native, "{behaviour}");

@@ -8,17 +8,17 @@
 
 use std::sync::LazyLock;
 
-use plimsoll_core::command::DisruptionQuestion;
-use plimsoll_core::hook::{PolicySettings, Setting};
-use plimsoll_core::schedule::Session;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::time::{Span, Timestamp};
 use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET, HOSTILE_CONSOLIDATION, handmade};
+use plimsoll_hooks::hook::{PolicySettings, Setting};
+use plimsoll_model::command::DisruptionQuestion;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_policy::{
     BudgetModule, ConsolidationModule, Decision, Engine, EngineSettings, Generation, Generations,
     Hook, Module, Outcome, Policies, Successor,
 };
+use plimsoll_schedule::Session;
 
 use crate::bindings::replace;
 use crate::machines::{sold, unbudgeted, underused};

@@ -8,10 +8,9 @@
 
 use std::sync::{Arc, LazyLock};
 
-use plimsoll_core::command::DisruptionQuestion;
-use plimsoll_core::hook::PolicySettings;
-use plimsoll_core::model::OwnerKind;
-use plimsoll_core::schedule::Session;
+use plimsoll_hooks::hook::PolicySettings;
+use plimsoll_model::OwnerKind;
+use plimsoll_model::command::DisruptionQuestion;
 use plimsoll_oracles::fixture::{
     Amounts, CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, machine, node, pod, pool,
 };
@@ -21,6 +20,7 @@ use plimsoll_policy::records::{
     replay,
 };
 use plimsoll_policy::{Engine, EngineSettings, Generation, Policies};
+use plimsoll_schedule::Session;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

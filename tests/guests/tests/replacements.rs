@@ -8,18 +8,16 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use plimsoll_core::command::{Decision, DisruptionQuestion};
-use plimsoll_core::disrupt;
-use plimsoll_core::hook::{PolicySettings, Setting};
-use plimsoll_core::labels::INSTANCE_TYPE;
-use plimsoll_core::plan::LaunchOption;
-use plimsoll_core::rank::{
+use plimsoll_base::labels::INSTANCE_TYPE;
+use plimsoll_guests::HOSTILE;
+use plimsoll_hooks::hook::{PolicySettings, Setting};
+use plimsoll_hooks::rank::{
     LaunchLists, OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion, Prices, check_ordering,
     check_prices, list_price,
 };
-use plimsoll_core::schedule::Session;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_guests::HOSTILE;
+use plimsoll_model::command::{Decision, DisruptionQuestion};
+use plimsoll_model::plan::LaunchOption;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::{
     CAPACITY_TYPE, ClusterFixture, PoolFixture, Spot, ZONE_1, cluster, machine,
 };
@@ -27,6 +25,7 @@ use plimsoll_policy::{
     Advisers, Asked, Considered, Engine, EngineSettings, Fault, Generation, Named, Observer,
     Outcome, Policies, Ranker, RankerFacts, Unit, consider,
 };
+use plimsoll_schedule::Session;
 
 use crate::machines::{large, little, sold, unbudgeted};
 use crate::modules::noted;
@@ -107,7 +106,7 @@ fn market(pool: PoolFixture) -> ClusterFixture {
 
 /// The first command that a pass comes to without policies, confirmed with this one.
 fn confirmed(snapshot: &Snapshot, ranker: Option<&dyn Ranker>) -> Considered {
-    let passed = disrupt::consider(snapshot, &PASS);
+    let passed = plimsoll_disrupt::consider(snapshot, &PASS);
     let question = DisruptionQuestion::Confirm(Box::new(passed.commands[0].clone()));
     let advisers = Advisers {
         ranker,
@@ -249,7 +248,7 @@ fn the_successor_of_a_drifted_node_is_ordered_too() {
     let narrow = unbudgeted().only_types(&["small", "other", "third"]);
     let snapshot = market(narrow).snapshot();
     let pass = DisruptionQuestion::Pass { consolidate: false };
-    let passed = disrupt::consider(&snapshot, &pass);
+    let passed = plimsoll_disrupt::consider(&snapshot, &pass);
     let question = DisruptionQuestion::Confirm(Box::new(passed.commands[0].clone()));
     let sorts = Sorts::by(third_first);
     let advisers = Advisers {

@@ -8,8 +8,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use plimsoll_core::rank::{PolicySettings, Setting};
 use plimsoll_guests::HOSTILE;
+use plimsoll_hooks::rank::{PolicySettings, Setting};
 use plimsoll_policy::{Engine, EngineSettings, Limits, Outcome, Refusal, Step};
 
 use crate::common;

@@ -10,9 +10,9 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_encode::{SELF_TEST_SECTION, with_self_test};
 use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET};
+use plimsoll_hooks::hook::{PolicySettings, Setting};
 use plimsoll_policy::records::{Excerpt, Reader, excerpt};
 use plimsoll_policy::{
     AnyModule, Engine, EngineSettings, Limits, Refusal, SelfTest, SelfTestLimits, Step,

@@ -8,12 +8,11 @@
 use std::slice::from_ref;
 use std::sync::{Arc, LazyLock};
 
-use plimsoll_core::command::DisruptionQuestion;
-use plimsoll_core::hook::{PolicySettings, Setting};
-use plimsoll_core::schedule::Session;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
 use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET, HOSTILE_CONSOLIDATION};
+use plimsoll_hooks::hook::{PolicySettings, Setting};
+use plimsoll_model::command::DisruptionQuestion;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::{
     Amounts, ClusterFixture, OnDemand, ZONE_1, cluster, machine, pod, pool,
 };
@@ -21,6 +20,7 @@ use plimsoll_policy::{
     AnyModule, Engine, EngineSettings, Generation, Limits, Policies, Shadow, ShadowLog,
     ShadowSettings, WhenBehind,
 };
+use plimsoll_schedule::Session;
 
 use crate::machines::underused;
 use crate::modules::one_at_a_time;

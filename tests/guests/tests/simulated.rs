@@ -8,28 +8,28 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
-use plimsoll_core::action::ConsiderRequest;
-use plimsoll_core::command::DisruptionQuestion;
-use plimsoll_core::disrupt::candidate::Candidate;
-use plimsoll_core::disrupt::moves::Move;
-use plimsoll_core::disrupt::pass::{DisruptionPass, Proposal};
-use plimsoll_core::disrupt::{confirm, consolidate};
-use plimsoll_core::hook::{PolicySettings, Setting};
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::labels::CAPACITY_TYPE;
-use plimsoll_core::model::{Node, OwnerKind};
-use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::schedule::{self, Session};
-use plimsoll_core::score::MoveKind;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::labels::CAPACITY_TYPE;
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_base::units::PricePerHour;
+use plimsoll_disrupt::candidate::Candidate;
+use plimsoll_disrupt::moves::Move;
+use plimsoll_disrupt::pass::{DisruptionPass, Proposal};
+use plimsoll_disrupt::{confirm, consolidate};
+use plimsoll_hooks::hook::{PolicySettings, Setting};
+use plimsoll_hooks::score::MoveKind;
+use plimsoll_model::action::ConsiderRequest;
+use plimsoll_model::command::DisruptionQuestion;
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::{Node, OwnerKind};
 use plimsoll_oracles::fixture::{
     Amounts, ClusterFixture, OnDemand, Spot, ZONE_1, ZONE_2, cluster, instance_type, is_in, pod,
     pool,
 };
 use plimsoll_policy::{ConsolidationModule, Engine, EngineSettings, Generation, Policies, score};
 use plimsoll_scenarios::stage;
+use plimsoll_schedule::Session;
 use plimsoll_sim::{
     Behaviour, Change, Considered, Planned, Planner, Random, Recording, Run, TimedChange,
 };
@@ -244,7 +244,7 @@ impl ScaleDown {
 
 impl Planner for &mut ScaleDown {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
-        schedule::plan(snapshot).into()
+        plimsoll_schedule::plan(snapshot).into()
     }
 
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {

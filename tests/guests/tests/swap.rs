@@ -12,16 +12,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use plimsoll_core::hook::{PolicySettings, Setting};
-use plimsoll_core::schedule::Session;
-use plimsoll_core::snapshot::Snapshot;
 use plimsoll_encode::with_self_test;
 use plimsoll_guests::{HOSTILE, HOSTILE_BUDGET, handmade};
+use plimsoll_hooks::hook::{PolicySettings, Setting};
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_policy::{
     Candidate, Compiler, Engine, EngineSettings, Generation, Generations, Helper, Hook, INDEX,
     Module, Policies, Successor, WHOLE, digest,
 };
+use plimsoll_schedule::Session;
 
 use crate::bindings::{replace, replaced};
 use crate::component::{RANKING, importer, promising, with_section};

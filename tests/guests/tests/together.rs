@@ -7,16 +7,13 @@
 
 use std::sync::LazyLock;
 
-use plimsoll_core::command::DisruptionQuestion;
-use plimsoll_core::ids::ClaimName;
-use plimsoll_core::model::{
-    LabelExpression, LabelSelector, NamedPolicies, OwnerKind, SelectorOperator,
-};
-use plimsoll_core::plan::Plan;
-use plimsoll_core::schedule::Session;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::ClaimName;
+use plimsoll_base::time::Timestamp;
 use plimsoll_guests::{HOSTILE_BUDGET, HOSTILE_CONSOLIDATION};
+use plimsoll_model::command::DisruptionQuestion;
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::{LabelExpression, LabelSelector, NamedPolicies, OwnerKind, SelectorOperator};
 use plimsoll_oracles::fixture::{
     Amounts, CAPACITY_TYPE, NODEPOOL, OnDemand, PoolFixture, ZONE_1, cluster, instance_type, node,
     pod, pool,
@@ -26,6 +23,7 @@ use plimsoll_oracles::judge;
 use plimsoll_policy::{
     Binding, Engine, EngineSettings, Generations, Hook, Module, Policies, Successor,
 };
+use plimsoll_schedule::Session;
 use proptest::prelude::*;
 
 use crate::machines::sold;

@@ -7,7 +7,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use plimsoll_core::rank::{
+use plimsoll_hooks::rank::{
     ClaimRow, Claims, OrderQuestion, PolicySettings, PriceQuestion, list_order, list_price,
 };
 use plimsoll_oracles::judge::cases;
@@ -39,7 +39,7 @@ fn question(prices: &[f64], pools: &[Vec<prop::sample::Index>]) -> PriceQuestion
             .collect();
         let name = 0;
         question.pools.push(
-            plimsoll_core::rank::PoolRow {
+            plimsoll_hooks::rank::PoolRow {
                 name,
                 weight: 0,
                 nodes: 0,

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::engine::may_be_nominated;
-use plimsoll_core::model::Pod;
+use plimsoll_engine::may_be_nominated;
+use plimsoll_model::Pod;
 
 use crate::planned::Planned;
 use crate::scheduler::{Scheduler, SchedulerError, Verdict};

@@ -1,12 +1,10 @@
 //! A case as the product plans it, by the way of any file: read, put before the engine, decided; told in names alone.
 
 use plimsoll_api::Object;
-use plimsoll_core::engine::Engine;
-use plimsoll_core::ids::ClaimName;
-use plimsoll_core::model;
-use plimsoll_core::plan::{LaunchOption, Plan, Refusal, Target};
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_base::ids::ClaimName;
+use plimsoll_engine::Engine;
+use plimsoll_model::plan::{LaunchOption, Plan, Refusal, Target};
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_snapshot::{Limits, SnapshotError};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -27,7 +25,7 @@ pub struct Planned {
     /// Pods that a note of the plan names.
     pub noted: Vec<String>,
     /// Placed pods as the product reads them, which is how it sees whom to nominate.
-    pub pods: BTreeMap<String, Arc<model::Pod>>,
+    pub pods: BTreeMap<String, Arc<plimsoll_model::Pod>>,
 }
 
 /// Where a pod goes.
@@ -104,7 +102,7 @@ pub fn planned(case: &Case) -> Result<Planned, SnapshotError> {
         read.now,
     );
     let snapshot = engine.snapshot(read.now);
-    let plan = schedule::finish(&schedule::prepare(&snapshot), None);
+    let plan = plimsoll_schedule::finish(&plimsoll_schedule::prepare(&snapshot), None);
     Ok(in_names(&snapshot, &plan))
 }
 
@@ -157,7 +155,7 @@ fn claim(snapshot: &Snapshot, plan: &Plan, at: usize) -> PlannedNode {
             .collect(),
         taints: plimsoll_api::write::taints(&planned.taints),
         options: planned.options.iter().map(launch).collect(),
-        object: Object::Whole(model::Object::Claim(Arc::new(made))).to_value(),
+        object: Object::Whole(plimsoll_model::Object::Claim(Arc::new(made))).to_value(),
     }
 }
 

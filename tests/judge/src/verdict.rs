@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plimsoll_core::plan::Refusal;
+use plimsoll_model::plan::Refusal;
 use plimsoll_oracles::generate::Draw;
 use serde_json::Value;
 

@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use plimsoll_core::check::{Rule, check};
-use plimsoll_core::schedule;
+use plimsoll_check::{Rule, check};
 use plimsoll_oracles::exhaustive::exhaustive;
 use plimsoll_oracles::generate::{Features, Kind, Shape, random_cluster};
 
@@ -51,7 +50,7 @@ fn main() -> ExitCode {
         let shape = shape(seed);
         let cluster = random_cluster(&shape).settings(|settings| settings.guards.enabled = false);
         let snapshot = cluster.snapshot();
-        let plan = schedule::finish(&schedule::prepare(&snapshot), None);
+        let plan = plimsoll_schedule::finish(&plimsoll_schedule::prepare(&snapshot), None);
         let findings = check(&snapshot, &plan);
         if let Some(finding) = findings.first() {
             bad += 1;

@@ -8,12 +8,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::check::{Rule, check};
-use plimsoll_core::ids::PoolName;
-use plimsoll_core::plan::{Plan, Refusal};
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::ids::PoolName;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_check::{Rule, check};
+use plimsoll_model::catalogue::CapacityType;
+use plimsoll_model::plan::{Plan, Refusal};
+use plimsoll_model::snapshot::Snapshot;
 
 use crate::fixture::{PlanFixture, plan};
 

@@ -1,8 +1,8 @@
 //! The common parts of tests of plans: the checker's faults, and how many cases a property is tried on.
 
-use plimsoll_core::check::{Finding, PriceRule, review};
-use plimsoll_core::plan::Plan;
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_check::{Finding, PriceRule, review};
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
 use proptest::prelude::ProptestConfig;
 
 /// Everything that the checker holds against a plan at these prices, remarks apart; empty for a good plan.

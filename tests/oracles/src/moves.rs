@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::check::{Finding, PriceRule, Rule, Subject, review};
-use plimsoll_core::disrupt::moves::{Move, MoveSettings, carry_out, find};
-use plimsoll_core::labels::{CAPACITY_TYPE, INSTANCE_TYPE, ZONE};
-use plimsoll_core::plan::{Plan, PlanCost, PlannedClaim};
-use plimsoll_core::snapshot::{Snapshot, StateNode};
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::labels::{CAPACITY_TYPE, INSTANCE_TYPE, ZONE};
+use plimsoll_base::units::PricePerHour;
+use plimsoll_check::{Finding, PriceRule, Rule, Subject, review};
+use plimsoll_disrupt::moves::{Move, MoveSettings, carry_out, find};
+use plimsoll_model::catalogue::CapacityType;
+use plimsoll_model::plan::{Plan, PlanCost, PlannedClaim};
+use plimsoll_model::snapshot::{Snapshot, StateNode};
 
 /// Everything that is wrong with a move, carried out at once: its members go, and their pods are bound in its order.
 /// Waiting pods and those of other deleting nodes do not matter here.

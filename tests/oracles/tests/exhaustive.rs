@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 
-use plimsoll_core::check::{Rule, check};
-use plimsoll_core::plan::Plan;
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_check::{Rule, check};
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::exhaustive::{MOST_PODS, exhaustive};
 use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::generate::{
@@ -127,7 +127,7 @@ fn too_many_pods_are_not_tried() {
 fn the_benchmark_mix_has_its_five_kinds_in_equal_parts() {
     let snapshot = benchmark_mix(100, 400, 1);
     assert_eq!(snapshot.catalogues.of_others().types().len(), 400);
-    let count = |has: fn(&plimsoll_core::model::PodSpec) -> bool| {
+    let count = |has: fn(&plimsoll_model::PodSpec) -> bool| {
         snapshot.pods.iter().filter(|pod| has(&pod.spec)).count()
     };
     assert_eq!(count(|spec| spec.spread.len() == 1), 40);

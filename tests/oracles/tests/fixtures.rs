@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::model::ClaimPhase;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::ClaimPhase;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::*;
 
 #[test]

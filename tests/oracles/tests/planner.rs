@@ -4,15 +4,14 @@
 use plimsoll_oracles::judge::cases;
 use proptest::prelude::*;
 
-use plimsoll_core::check::check;
-use plimsoll_core::plan::Plan;
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_check::check;
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::exhaustive::exhaustive;
 use plimsoll_oracles::generate::{Shape, benchmark_mix, random_cluster, shapes};
 
 fn planned(snapshot: &Snapshot) -> Plan {
-    schedule::finish(&schedule::prepare(snapshot), None)
+    plimsoll_schedule::finish(&plimsoll_schedule::prepare(snapshot), None)
 }
 
 #[test]

@@ -8,18 +8,18 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use plimsoll_core::catalogue::InstanceType;
-use plimsoll_core::labels::ARCH;
-use plimsoll_core::model::OwnerKind;
-use plimsoll_core::plan::Plan;
-use plimsoll_core::schedule::{guard_costs, plan, prepare};
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_base::labels::ARCH;
 use plimsoll_ec2_facts::catalogue::{CapacityTypes, Zone};
 use plimsoll_ec2_facts::{CatalogueSettings, catalogue};
+use plimsoll_model::OwnerKind;
+use plimsoll_model::catalogue::InstanceType;
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::{
     Amounts, ClusterFixture, PodFixture, ZONES, above, cluster, is_in, pod, pool,
 };
 use plimsoll_oracles::generate::three_zones;
+use plimsoll_schedule::{guard_costs, plan, prepare};
 
 use crate::workload::{Shapes, memory_heavy, mix, trace, two_shapes};
 

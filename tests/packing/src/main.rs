@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use plimsoll_core::pack::{bound, pack, verify};
+use plimsoll_pack::{bound, pack, verify};
 
 use crate::workload::Workload;
 
@@ -77,7 +77,7 @@ fn line(workload: &Workload, effort: u32) -> Result<String> {
 /// The price of the cheapest kind that holds the most valuable demand: what a fleet under 30 nodes may cost above its bound.
 fn one_node(workload: &Workload) -> f64 {
     let problem = &workload.problem;
-    let cheapest = |demand: &plimsoll_core::pack::Demand| {
+    let cheapest = |demand: &plimsoll_pack::Demand| {
         let kinds = problem.classes[demand.class].kinds.iter();
         kinds
             .map(|kind| &problem.kinds[kind])

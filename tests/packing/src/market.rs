@@ -1,11 +1,11 @@
 //! Types for the workloads to buy: EC2's general types on demand, or Karpenter's benchmark types.
 
 use anyhow::{Context, Result};
-use plimsoll_core::pack::Kind;
-use plimsoll_core::resources::ResourceName;
+use plimsoll_base::resources::ResourceName;
 use plimsoll_ec2_facts::catalogue::CapacityTypes;
 use plimsoll_ec2_facts::instance_type::Architecture;
 use plimsoll_ec2_facts::{CatalogueSettings, catalogue, instance_type};
+use plimsoll_pack::Kind;
 
 /// Axes of every workload.
 pub(crate) const AXES: usize = 3;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use plimsoll_core::bits::Bits;
-use plimsoll_core::pack::{Class, Demand, Membership, NodeRule, Problem};
+use plimsoll_base::bits::Bits;
+use plimsoll_pack::{Class, Demand, Membership, NodeRule, Problem};
 
 use crate::market::{MEBIBYTE, Offer, ec2, linear};
 

@@ -1,7 +1,7 @@
 //! Our hash of a pool's template against Karpenter's own, on templates drawn at random.
 
 use plimsoll_api::{Interner, Kind, Object, read};
-use plimsoll_core::model::{self, template_hash};
+use plimsoll_model::template_hash;
 use plimsoll_peers::{HashedTemplate, Peer};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn hash(template: &str) -> String {
     });
     let read = read(Kind::NodePool, &pool, &mut Interner::default(), &mut |_| {});
     let pool = match read.expect("a pool that can be read") {
-        (_, Object::Whole(model::Object::Pool(pool))) => Some(pool),
+        (_, Object::Whole(plimsoll_model::Object::Pool(pool))) => Some(pool),
         _ => None,
     };
     template_hash::hash(&pool.expect("a pool")).to_string()

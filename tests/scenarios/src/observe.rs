@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::labels;
-use plimsoll_core::model::{NodeClaim, OwnerKind, Pod};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::labels;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::{NodeClaim, OwnerKind, Pod};
 use plimsoll_sim::{Planner, Run};
 
 /// Compares a run with what it was a moment ago.
@@ -106,9 +106,7 @@ fn state_of(claim: &NodeClaim) -> String {
             label(labels::CAPACITY_TYPE),
             label(labels::ZONE)
         ),
-        Some(_) if claim.phase() < plimsoll_core::model::ClaimPhase::Initialized => {
-            "joins".to_owned()
-        }
+        Some(_) if claim.phase() < plimsoll_model::ClaimPhase::Initialized => "joins".to_owned(),
         Some(_) => "is ready".to_owned(),
     }
 }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::{
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::{
     Budget, BudgetReasons, DisruptionLimit, LabelSelector, NodePool, Object, OwnerKind,
     PodDisruptionBudget,
 };
-use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{Amounts, CAPACITY_TYPE, cluster, instance_type, is_in, pod, pool};
 use plimsoll_sim::{
     Behaviour, Change, Delay, Deployment, Planner, Recording, ReplicaRule, Run, Which,
@@ -319,7 +319,7 @@ fn holds<P: Planner>(condition: &Condition, run: &Run<P>) -> bool {
 }
 
 fn count<P: Planner>(of: &Quantity, run: &Run<P>) -> u64 {
-    let label = plimsoll_core::labels::INSTANCE_TYPE;
+    let label = plimsoll_base::labels::INSTANCE_TYPE;
     let pods = || {
         run.pods()
             .filter(|pod| pod.is_active() && !pod.is_owned_by(OwnerKind::DaemonSet))

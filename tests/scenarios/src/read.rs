@@ -1,9 +1,9 @@
 //! Reading a script: words to steps, with the line and the word that could not be understood.
 
-use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::model::{BudgetNodes, DisruptionLimit};
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::time::Span;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_base::time::Span;
+use plimsoll_model::catalogue::CapacityType;
+use plimsoll_model::{BudgetNodes, DisruptionLimit};
 use thiserror::Error;
 
 /// A script that could not be understood.

@@ -3,10 +3,9 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::catalogue::Catalogues;
+use plimsoll_model::snapshot::{Objects, Settings, Snapshot};
 use plimsoll_oracles::fixture::PodFixture;
 use plimsoll_sim::{Behaviour, Delay, Deployment, Planner, Recording, Run, Shortfall, TimedChange};
 
@@ -44,7 +43,7 @@ pub fn deployment(template: &PodFixture, replicas: u32) -> Deployment {
 /// A run whose plans are the core's own, at list prices.
 pub fn run(recording: Recording, behaviour: Behaviour) -> Run<impl Planner> {
     Run::new(recording, behaviour, |snapshot: &Snapshot| {
-        schedule::plan(snapshot)
+        plimsoll_schedule::plan(snapshot)
     })
 }
 

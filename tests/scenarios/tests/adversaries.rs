@@ -3,21 +3,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plimsoll_core::action::ConsiderRequest;
-use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::check::PriceRule;
-use plimsoll_core::command::{Decision, DisruptionQuestion};
-use plimsoll_core::disrupt::confirm;
-use plimsoll_core::disrupt::pass::{DisruptionPass, Proposal};
-use plimsoll_core::hook::Capacity;
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::{Budget, BudgetNodes, DisruptionReason};
-use plimsoll_core::plan::PlannedClaim;
-use plimsoll_core::rank::{PriceAnswer, PriceQuestion, check_prices, list_price};
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::{Snapshot, StateNode};
-use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_base::units::PricePerHour;
+use plimsoll_check::PriceRule;
+use plimsoll_disrupt::confirm;
+use plimsoll_disrupt::pass::{DisruptionPass, Proposal};
+use plimsoll_hooks::hook::Capacity;
+use plimsoll_hooks::rank::{PriceAnswer, PriceQuestion, check_prices, list_price};
+use plimsoll_model::action::ConsiderRequest;
+use plimsoll_model::catalogue::CapacityType;
+use plimsoll_model::command::{Decision, DisruptionQuestion};
+use plimsoll_model::plan::PlannedClaim;
+use plimsoll_model::snapshot::{Snapshot, StateNode};
+use plimsoll_model::{Budget, BudgetNodes, DisruptionReason};
 use plimsoll_oracles::fixture::{
     Amounts, OnDemand, Spot, ZONE_1, ZONE_2, cluster, machine, pod, pool,
 };
@@ -169,12 +168,12 @@ impl Adversary {
 
 impl Planner for &mut Adversary {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
-        let prepared = schedule::prepare(snapshot);
+        let prepared = plimsoll_schedule::prepare(snapshot);
         let prices = prepared.question().map(|question| {
             let answer = self.prices(question);
             check_prices(question, &answer).expect("the answer is well formed")
         });
-        let plan = schedule::finish(&prepared, prices.as_ref());
+        let plan = plimsoll_schedule::finish(&prepared, prices.as_ref());
         let whose = prices
             .as_ref()
             .map_or(PriceRule::List, |_| PriceRule::Policy);

@@ -1,21 +1,20 @@
 //! Provisioning and consolidation agree on what instances are worth: whatever a ranking policy thinks of types, zones and terms,
 //! and whatever it vetoes, a cluster that nothing happens to comes to rest, and what it does until then is in order.
 
-use plimsoll_core::action::ConsiderRequest;
-use plimsoll_core::check::PriceRule as Whose;
-use plimsoll_core::command::{Decision, DisruptionQuestion};
-use plimsoll_core::disrupt::confirm;
-use plimsoll_core::disrupt::pass::DisruptionPass;
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::OwnerKind;
-use plimsoll_core::plan::PlannedClaim;
-use plimsoll_core::rank::{
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_check::PriceRule as Whose;
+use plimsoll_disrupt::confirm;
+use plimsoll_disrupt::pass::DisruptionPass;
+use plimsoll_hooks::rank::{
     LaunchLists, OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion, Prices, check_ordering,
     check_prices, list_price,
 };
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_model::OwnerKind;
+use plimsoll_model::action::ConsiderRequest;
+use plimsoll_model::command::{Decision, DisruptionQuestion};
+use plimsoll_model::plan::PlannedClaim;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::{
     Amounts, CAPACITY_TYPE, OnDemand, Spot, ZONE_1, ZONE_2, cluster, is_in, machine, pod, pool,
 };
@@ -159,9 +158,9 @@ impl Tastes {
 
 impl Planner for &mut Tastes {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
-        let prepared = schedule::prepare(snapshot);
+        let prepared = plimsoll_schedule::prepare(snapshot);
         let prices = prepared.question().map(|question| self.prices(question));
-        let plan = schedule::finish(&prepared, prices.as_ref());
+        let plan = plimsoll_schedule::finish(&prepared, prices.as_ref());
         let faults = faults(snapshot, &plan, Whose::Policy);
         self.seen
             .wrong

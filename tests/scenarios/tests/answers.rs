@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use super::driven::{Driven, consider, ordered, solve};
-use plimsoll_core::action::{Action, ObjectKey, Order, Outcome, Purpose, Reason};
-use plimsoll_core::engine::Input;
-use plimsoll_core::model::Effect::NoSchedule;
-use plimsoll_core::model::{ClaimPhase, DISRUPTED_TAINT, Object, Version};
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_engine::Input;
+use plimsoll_model::Effect::NoSchedule;
+use plimsoll_model::action::{Action, ObjectKey, Order, Outcome, Purpose, Reason};
+use plimsoll_model::{ClaimPhase, DISRUPTED_TAINT, Object, Version};
 use plimsoll_oracles::fixture::{
     Amounts, ClusterFixture, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
 };

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_base::time::Timestamp;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scenarios::stage;
 use plimsoll_sim::{Change, Planner, Run, TimedChange, Which};

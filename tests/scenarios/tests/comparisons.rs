@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::{ConsolidationPolicy, DisruptionReason, OwnerKind};
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::{ConsolidationPolicy, DisruptionReason, OwnerKind};
 use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_scenarios::stage;
 use plimsoll_sim::{
@@ -22,11 +21,11 @@ struct Core;
 
 impl Planner for Core {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
-        schedule::plan(snapshot).into()
+        plimsoll_schedule::plan(snapshot).into()
     }
 
     fn bounds(&mut self, snapshot: &Snapshot, work: &[Vec<u32>]) -> Option<Vec<PricePerHour>> {
-        Some(schedule::bounds_of_work(snapshot, work))
+        Some(plimsoll_schedule::bounds_of_work(snapshot, work))
     }
 }
 
@@ -171,7 +170,7 @@ fn a_price_that_falls_lowers_the_bound_from_then_on() {
             Which {
                 instance_type: "node".into(),
                 zone: None,
-                capacity_type: plimsoll_core::catalogue::CapacityType::OnDemand,
+                capacity_type: plimsoll_model::catalogue::CapacityType::OnDemand,
             },
             PricePerHour::from_nanos(50_000_000),
         ),

@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::{
+use plimsoll_base::ids::ClaimName;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_engine::Input;
+use plimsoll_model::action::{
     Answer, ClaimChange, ListedInstance, Outcome, Purpose, Request, Write,
 };
-use plimsoll_core::disrupt;
-use plimsoll_core::engine::Input;
-use plimsoll_core::ids::ClaimName;
-use plimsoll_core::model::{
+use plimsoll_model::{
     ClaimPhase, ConditionType, DisruptionReason, NodeClaim, Object, Stamp, Version, template_hash,
 };
-use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
     Amounts, CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
 };
@@ -101,7 +100,7 @@ fn an_instance_that_has_drifted_is_said_so_and_its_node_is_replaced() {
     assert_eq!(&*said.reason, "AMIDrift");
     let request = driven.next(Span::from_secs(30), consider);
     let request = request.expect("a decision is asked for");
-    let decision = disrupt::consider(&request.snapshot, &request.question);
+    let decision = plimsoll_disrupt::consider(&request.snapshot, &request.question);
     let commands = decision.commands.iter();
     let commands: Vec<(DisruptionReason, &[ClaimName])> = commands
         .map(|command| (command.reason, &*command.members))

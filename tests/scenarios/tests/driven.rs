@@ -1,10 +1,9 @@
 //! An engine that a test hands inputs, on a clock of the test's own.
 
-use plimsoll_core::action::{Action, ConsiderRequest, Event, Order, Purpose, SolveRequest};
-use plimsoll_core::engine::{Engine, Input};
-use plimsoll_core::model::Version;
-use plimsoll_core::schedule;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_engine::{Engine, Input};
+use plimsoll_model::Version;
+use plimsoll_model::action::{Action, ConsiderRequest, Event, Order, Purpose, SolveRequest};
 use plimsoll_oracles::fixture::ClusterFixture;
 
 /// An engine, its time, and the actions that were not looked at yet.
@@ -73,7 +72,7 @@ impl Driven {
 
     /// Plans for a question and hands the plan in.
     pub(crate) fn plan_of(&mut self, request: &SolveRequest) {
-        let plan = schedule::plan(&request.snapshot);
+        let plan = plimsoll_schedule::plan(&request.snapshot);
         self.hand_in(Input::Solved(request.id, Box::new(plan)));
     }
 }

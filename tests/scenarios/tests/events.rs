@@ -1,16 +1,15 @@
 //! Events that people and other programs know from Karpenter: on pods that are moved or ask not to be, and on pools of which no node may
 //! go.
 
-use plimsoll_core::action::{Action, Answer, ObjectKey, Outcome, Purpose};
-use plimsoll_core::disrupt;
-use plimsoll_core::engine::Input;
-use plimsoll_core::event_reason::EventReason;
-use plimsoll_core::ids::Uid;
-use plimsoll_core::model::{
+use plimsoll_base::event_reason::EventReason;
+use plimsoll_base::ids::Uid;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_engine::Input;
+use plimsoll_model::action::{Action, Answer, ObjectKey, Outcome, Purpose};
+use plimsoll_model::{
     Budget, BudgetNodes, BudgetReasons, ClaimPhase, ClassRef, DoNotDisrupt, Effect, Object, Pod,
     PodPhase, Version,
 };
-use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
     Amounts, CAPACITY_TYPE, ClusterFixture, NodeFixture, OnDemand, PoolFixture, ZONE_1, cluster,
     instance_type, node, pod, pool,
@@ -261,7 +260,7 @@ fn a_pool_whose_budget_lets_no_node_go_is_told_so_once() {
     for name in ["first", "second"] {
         let request = driven.next(MINUTE, consider);
         let request = request.expect("a decision is asked for");
-        let decision = disrupt::consider(&request.snapshot, &request.question);
+        let decision = plimsoll_disrupt::consider(&request.snapshot, &request.question);
         driven.told();
         driven.hand_in(Input::Considered(request.id, Box::new(decision)));
         reports.extend(driven.told());

@@ -1,7 +1,7 @@
 //! The engine forgets what is gone: Jobs that come and go through a cluster of constant size leave its memory as it was.
 
-use plimsoll_core::model::OwnerKind;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::OwnerKind;
 use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, machine, pod, pool};
 use plimsoll_scenarios::stage;
 use plimsoll_sim::{Change, Planner, Run, TimedChange};

@@ -5,22 +5,21 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::action::{Action, Request, SolveRequest, Write};
-use plimsoll_core::catalogue::{CapacityType, Catalogues, InstanceType, Offering, Reservation};
-use plimsoll_core::engine::{Engine, Input};
-use plimsoll_core::ids::{NodeName, ProviderId, ReservationId, Uid};
-use plimsoll_core::labels::{INITIALIZED, REGISTERED};
-use plimsoll_core::model::{
+use plimsoll_base::ids::{NodeName, ProviderId, ReservationId, Uid};
+use plimsoll_base::labels::{INITIALIZED, REGISTERED};
+use plimsoll_base::resources::ResourceName;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_base::units::PricePerHour;
+use plimsoll_engine::{Engine, Input};
+use plimsoll_model::action::{Action, Request, SolveRequest, Write};
+use plimsoll_model::catalogue::{CapacityType, Catalogues, InstanceType, Offering, Reservation};
+use plimsoll_model::plan::{Plan, Target};
+use plimsoll_model::provider::ProviderFacts;
+use plimsoll_model::snapshot::{Objects, Settings, Snapshot};
+use plimsoll_model::{
     ClaimPhase, Conditions, Node, NodeClaim, NodeConditions, Object, Pod, PodPhase, Readiness,
     Version,
 };
-use plimsoll_core::plan::{Plan, Target};
-use plimsoll_core::provider::ProviderFacts;
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
-use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::{
     HOSTNAME, INSTANCE_TYPE, NODEPOOL, RESERVATION_ID, is_in, overlay,
 };
@@ -173,7 +172,7 @@ fn world(shape: &Shape) -> World {
     let mut engine = world.engine();
     let later = FIRST + Span::from_secs(draw.one_of(&[40, 300]));
     if let Some(request) = world.asked(&mut engine, 0) {
-        let plan = schedule::plan(&request.snapshot);
+        let plan = plimsoll_schedule::plan(&request.snapshot);
         let claims = bought(&mut engine, &request, &plan);
         world.now = later;
         let mut fates = Fates {
@@ -333,14 +332,14 @@ fn differences(shape: &Shape, order: u64) -> Result<(), TestCaseError> {
     let (catalogues, settings) = (Arc::clone(catalogues), Arc::clone(settings));
     let mut found = Engine::finding(&loaded.objects, catalogues, settings, snapshot.seed, now);
     let snapshot = found.snapshot(now);
-    let plan = schedule::plan(&snapshot);
+    let plan = plimsoll_schedule::plan(&snapshot);
     let Some(request) = request else {
         // No pod asks for a node; what would be decided on is the same all the same.
         let told = difference(&engine.snapshot(now), &snapshot);
         prop_assert!(told.is_none(), "{}", told.unwrap_or_default());
         return Ok(());
     };
-    let live = schedule::plan(&request.snapshot);
+    let live = plimsoll_schedule::plan(&request.snapshot);
     for told in [
         difference(&*request.snapshot, &snapshot),
         difference(&live, &plan),
@@ -379,7 +378,7 @@ fn the_law_speaks_of_promises_learned_sizes_reservations_and_ceilings() {
         let (settings, catalogues) = (Arc::clone(&world.settings), Arc::clone(&world.catalogues));
         let mut engine = Engine::finding(&world.objects, catalogues, settings, seed, world.now);
         let snapshot = engine.snapshot(world.now);
-        let plan = schedule::plan(&snapshot);
+        let plan = plimsoll_schedule::plan(&snapshot);
         let drawn = |claim: &Arc<NodeClaim>| claim.labels.contains_key(RESERVATION_ID);
         seen[0] |= !engine.promised_pods(world.now).is_empty();
         seen[1] |= *snapshot.catalogues != *world.catalogues;

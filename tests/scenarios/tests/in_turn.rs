@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::{Answer, Outcome, Request, Write};
-use plimsoll_core::engine::Input;
-use plimsoll_core::ids::{NodeName, ObjectName};
-use plimsoll_core::model::{ClaimPhase, Object, OwnerKind, Pod, Version};
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::ids::{NodeName, ObjectName};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_engine::Input;
+use plimsoll_model::action::{Answer, Outcome, Request, Write};
+use plimsoll_model::{ClaimPhase, Object, OwnerKind, Pod, Version};
 use plimsoll_oracles::fixture::{
     Amounts, OnDemand, PodFixture, ZONE, ZONE_1, ZONE_2, cluster, instance_type, node, pod, pool,
 };

@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::disrupt::keep_reason::KeepReason;
-use plimsoll_core::disrupt::outlook::outlook;
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::labels::Labels;
-use plimsoll_core::model::{
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::labels::Labels;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_base::units::PricePerHour;
+use plimsoll_disrupt::keep_reason::KeepReason;
+use plimsoll_disrupt::outlook::outlook;
+use plimsoll_model::catalogue::CapacityType;
+use plimsoll_model::snapshot::{ChurnGuards, Guard, Snapshot};
+use plimsoll_model::{
     Budget, BudgetNodes, BudgetReasons, ConsolidationPolicy, DisruptionLimit, DisruptionReason,
     DoNotDisrupt, LabelSelector, OwnerKind, PackingMode, PodDisruptionBudget, PoolDisruption,
 };
-use plimsoll_core::schedule::{self, Session};
-use plimsoll_core::snapshot::{ChurnGuards, Guard, Snapshot};
-use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_core::units::PricePerHour;
 use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_scenarios::stage;
+use plimsoll_schedule::Session;
 use plimsoll_sim::{
     Appraisal, Change, LadderStep, Losses, Planned, Planner, Recording, Run, ScoreCard, TimedChange,
 };
@@ -30,7 +30,7 @@ struct Core;
 
 impl Planner for Core {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
-        schedule::plan(snapshot).into()
+        plimsoll_schedule::plan(snapshot).into()
     }
 
     fn appraise(&mut self, snapshot: &Snapshot, rows: &[usize]) -> Option<Appraisal> {
@@ -38,13 +38,13 @@ impl Planner for Core {
             rows.iter().map(|row| outlook(snapshot, *row)).collect()
         };
         Some(Appraisal {
-            fresh: schedule::fresh_fleet(snapshot, &Session::default()),
+            fresh: plimsoll_schedule::fresh_fleet(snapshot, &Session::default()),
             kept: KeepReason::of_nodes(snapshot, rows, ask),
         })
     }
 
     fn bounds(&mut self, snapshot: &Snapshot, work: &[Vec<u32>]) -> Option<Vec<PricePerHour>> {
-        Some(schedule::bounds_of_work(snapshot, work))
+        Some(plimsoll_schedule::bounds_of_work(snapshot, work))
     }
 }
 
@@ -283,7 +283,7 @@ fn a_run_that_is_looked_at_goes_as_one_that_is_not() {
         ]
     };
     let looked_at = play(world(false, tasks()));
-    let plain = |snapshot: &Snapshot| schedule::plan(snapshot);
+    let plain = |snapshot: &Snapshot| plimsoll_schedule::plan(snapshot);
     let alone = Run::new(world(false, tasks()), stage::uninterrupted(), plain).finish();
     assert!(alone.ladder.is_empty());
     let without = |card: ScoreCard| ScoreCard {

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{Amounts, cluster, instance_type, pod, pool};
 use plimsoll_oracles::judge::cases;
 use plimsoll_scenarios::stage;

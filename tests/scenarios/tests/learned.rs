@@ -1,10 +1,10 @@
 //! Instances smaller than computed: their type is planned right from then on, and an undersized launch is not repeated for ever.
 
-use plimsoll_core::action::ObjectKey;
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::PackingMode;
-use plimsoll_core::snapshot::Settings;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::PackingMode;
+use plimsoll_model::action::ObjectKey;
+use plimsoll_model::snapshot::Settings;
 use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_oracles::judge::cases;
 use plimsoll_scenarios::stage;

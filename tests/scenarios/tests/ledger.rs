@@ -4,15 +4,14 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use plimsoll_core::action::{Action, ObjectKey};
-use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::command::{Settled, WATCHED};
-use plimsoll_core::engine::Engine;
-use plimsoll_core::model::{ConditionType, DisruptionReason};
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
-use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_base::units::PricePerHour;
+use plimsoll_engine::Engine;
+use plimsoll_model::action::{Action, ObjectKey};
+use plimsoll_model::catalogue::Catalogues;
+use plimsoll_model::command::{Settled, WATCHED};
+use plimsoll_model::snapshot::{Objects, Settings, Snapshot};
+use plimsoll_model::{ConditionType, DisruptionReason};
 use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_scenarios::stage;
 use plimsoll_sim::{Change, Planned, Planner, Run};
@@ -33,7 +32,7 @@ struct Told(Rc<RefCell<Vec<Settled>>>);
 
 impl Planner for Told {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
-        schedule::plan(snapshot).into()
+        plimsoll_schedule::plan(snapshot).into()
     }
 
     fn settled(&mut self, settled: &Settled) {

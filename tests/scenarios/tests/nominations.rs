@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::{
+use plimsoll_base::ids::{NodeName, ObjectName};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_cluster::NOMINATION_WINDOW;
+use plimsoll_engine::Input;
+use plimsoll_lifecycle::UNREGISTERED_TAINT;
+use plimsoll_model::action::{
     Action, Answer, Order, Outcome, Purpose, Request, SolveRequest, Write,
 };
-use plimsoll_core::engine::Input;
-use plimsoll_core::ids::{NodeName, ObjectName};
-use plimsoll_core::lifecycle::UNREGISTERED_TAINT;
-use plimsoll_core::model::{
+use plimsoll_model::{
     ClaimPhase, Effect, Node, NodeConditions, Object, OwnerKind, Pod, Readiness, Version,
 };
-use plimsoll_core::state::NOMINATION_WINDOW;
-use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
     Amounts, OnDemand, PodFixture, ZONE, ZONE_1, ZONE_2, cluster, instance_type, node, pod, pool,
 };
@@ -280,7 +280,7 @@ fn pods_that_were_planned_where_the_others_are_not_are_planned_anew_together() {
     let mut asking: Vec<&str> = asking.map(|pod| &*pod.name.name).collect();
     asking.sort_unstable();
     assert_eq!(asking, ["together-1", "together-2"]);
-    let plan = plimsoll_core::schedule::plan(&request.snapshot);
+    let plan = plimsoll_schedule::plan(&request.snapshot);
     let zones: Vec<&str> = plan
         .claims
         .iter()

@@ -1,8 +1,8 @@
 //! Policies that change while pods wait: what was left without a place is planned again at once, though nothing in the cluster has changed.
 
 use super::driven::{Driven, consider, solve};
-use plimsoll_core::engine::Input;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_engine::Input;
 use plimsoll_oracles::fixture::{
     Amounts, CAPACITY_TYPE, OnDemand, ZONE_1, cluster, instance_type, node, pod, pool,
 };

@@ -1,13 +1,13 @@
 //! Status of a pool as people read it: its conditions, and what its nodes have.
 
-use plimsoll_core::engine::Input;
-use plimsoll_core::labels::Labels;
-use plimsoll_core::model::{
+use plimsoll_base::labels::Labels;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_engine::Input;
+use plimsoll_model::provider::ClassStatus;
+use plimsoll_model::{
     Condition, ConditionStatus, ConditionType, Effect, NodePool, Object, template_hash,
 };
-use plimsoll_core::provider::ClassStatus;
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
     Amounts, OnDemand, PoolFixture, ZONE_1, cluster, instance_type, pod, pool,
 };

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::{Answer, Order, Outcome, Purpose, Request, Write};
-use plimsoll_core::engine::Input;
-use plimsoll_core::model::{
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_engine::Input;
+use plimsoll_model::action::{Answer, Order, Outcome, Purpose, Request, Write};
+use plimsoll_model::provider::{ProviderFacts, RepairRule};
+use plimsoll_model::{
     Budget, BudgetNodes, BudgetReason, BudgetReasons, ConditionStatus, Node, NodeConditions,
     Object, Readiness, Version,
 };
-use plimsoll_core::provider::{ProviderFacts, RepairRule};
-use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{Amounts, cluster, node, pool};
 
 use super::driven::{Driven, ordered};

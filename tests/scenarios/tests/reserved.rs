@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::{Action, Answer, Outcome, Purpose, SolveRequest};
-use plimsoll_core::engine::{Engine, Input};
-use plimsoll_core::ids::ReservationId;
-use plimsoll_core::model::{ClaimPhase, Object, Version};
-use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::schedule;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::ReservationId;
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_base::time::Timestamp;
+use plimsoll_engine::{Engine, Input};
+use plimsoll_model::action::{Action, Answer, Outcome, Purpose, SolveRequest};
+use plimsoll_model::{ClaimPhase, Object, Version};
 use plimsoll_oracles::fixture::{
     Amounts, CAPACITY_TYPE, ClusterFixture, OnDemand, ZONE_1, cluster, instance_type, node, pod,
     pool,
@@ -107,7 +106,7 @@ fn nodes_without_a_claim_count_against_limits_when_a_plan_is_carried_out() {
         let mut engine = found(fixture.pool(limited).pod(pod("web").cpu(1500)));
         engine.handle(Input::Synced, at(1));
         let (request, now) = asks_for_plan(&mut engine);
-        let plan = schedule::plan(&request.snapshot);
+        let plan = plimsoll_schedule::plan(&request.snapshot);
         assert_eq!(plan.claims.len(), 1);
         if comes {
             let alone = node("alone")

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::ids::NodeName;
-use plimsoll_core::model::{DoNotDisrupt, NodePool};
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::ids::NodeName;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::{DoNotDisrupt, NodePool};
 use plimsoll_oracles::fixture::{
     Amounts, OnDemand, PodFixture, ZONE_1, cluster, instance_type, pod, pool,
 };

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::ObjectKey;
-use plimsoll_core::event_reason::EventReason;
-use plimsoll_core::model::{Ceilings, PackingMode};
-use plimsoll_core::snapshot::RunawayGuards;
-use plimsoll_core::time::Timestamp;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::event_reason::EventReason;
+use plimsoll_base::time::Timestamp;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::action::ObjectKey;
+use plimsoll_model::snapshot::RunawayGuards;
+use plimsoll_model::{Ceilings, PackingMode};
 use plimsoll_oracles::fixture::{
     Amounts, ClusterFixture, OnDemand, PodFixture, ZONE_1, cluster, instance_type, pod, pool,
 };
@@ -56,8 +56,8 @@ fn watch<P: Planner>(run: &mut Run<P>, until: Timestamp) -> (usize, Vec<String>)
     let mut most = 0;
     while run.next_at().is_some_and(|next| next <= until) {
         run.step();
-        let in_flight = |claim: &&Arc<plimsoll_core::model::NodeClaim>| {
-            claim.phase() < plimsoll_core::model::ClaimPhase::Initialized
+        let in_flight = |claim: &&Arc<plimsoll_model::NodeClaim>| {
+            claim.phase() < plimsoll_model::ClaimPhase::Initialized
         };
         most = most.max(run.claims().filter(in_flight).count());
     }

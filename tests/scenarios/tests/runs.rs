@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::model::{OwnerKind, Pod};
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::{OwnerKind, Pod};
 use plimsoll_oracles::fixture::{Amounts, Spot, ZONE_1, ZONE_2, cluster, instance_type, pod, pool};
 use plimsoll_scenarios::stage;
 use plimsoll_sim::{
@@ -48,7 +47,7 @@ fn tasks(count: u32, over: Span) -> Recording {
 }
 
 fn core_planner() -> impl Planner {
-    |snapshot: &Snapshot| schedule::plan(snapshot)
+    |snapshot: &Snapshot| plimsoll_schedule::plan(snapshot)
 }
 
 fn card(planner: impl Planner, seed: u64) -> ScoreCard {

@@ -1,9 +1,8 @@
 //! A fleet whose load falls soon after it came up: how long until it has the size that the rest of its pods need.
 
-use plimsoll_core::model::OwnerKind;
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::OwnerKind;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::{
     Amounts, OnDemand, ZONE_1, ZONE_2, cluster, instance_type, pod, pool,
 };
@@ -61,7 +60,7 @@ fn shrinking(pods: u32) -> Run<impl Planner> {
         changes,
     );
     Run::new(recording, stage::uninterrupted(), |snapshot: &Snapshot| {
-        schedule::plan(snapshot)
+        plimsoll_schedule::plan(snapshot)
     })
 }
 

@@ -1,13 +1,12 @@
 //! Room kept for pods that are yet to come: an evening's peak with none, with a share of what runs, and with room at set
 //! hours; and what spare room must never do.
 
-use plimsoll_core::action::ObjectKey;
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::Object;
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::Object;
+use plimsoll_model::action::ObjectKey;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::{
     Amounts, BufferFixture, ClusterFixture, OnDemand, PoolFixture, ZONE_1, buffer, cluster,
     instance_type, pod, pool,
@@ -25,7 +24,7 @@ const MINUTE: Span = Span::from_secs(60);
 const HOUR: Span = Span::from_secs(3600);
 
 fn core_planner() -> impl Planner {
-    |snapshot: &Snapshot| schedule::plan(snapshot)
+    |snapshot: &Snapshot| plimsoll_schedule::plan(snapshot)
 }
 
 fn behaviour(seed: u64) -> Behaviour {
@@ -281,8 +280,8 @@ proptest! {
         let spare = room().replicas(units).with(|buffer| buffer.percentage = share);
         let card = |shop: ClusterFixture| {
             let checked = |snapshot: &Snapshot| {
-                let plan = schedule::plan(snapshot);
-                assert_eq!(plimsoll_core::check::check(snapshot, &plan), []);
+                let plan = plimsoll_schedule::plan(snapshot);
+                assert_eq!(plimsoll_check::check(snapshot, &plan), []);
                 plan
             };
             let hours = recording(shop, Span::from_millis(3 * HOUR.millis()), changes.clone());

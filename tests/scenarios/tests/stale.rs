@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::engine::Input;
-use plimsoll_core::model::{Node, Object, is_disrupted};
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_engine::Input;
+use plimsoll_model::{Node, Object, is_disrupted};
 use plimsoll_oracles::fixture::{
     Amounts, OnDemand, PoolFixture, ZONE_1, cluster, instance_type, pod, pool,
 };

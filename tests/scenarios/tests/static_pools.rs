@@ -3,12 +3,10 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::ObjectKey;
-use plimsoll_core::model::{
-    Budget, BudgetNodes, Ceilings, ClaimPhase, NodeClaim, NodePool, Object,
-};
-use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::action::ObjectKey;
+use plimsoll_model::{Budget, BudgetNodes, Ceilings, ClaimPhase, NodeClaim, NodePool, Object};
 use plimsoll_oracles::fixture::{
     Amounts, OnDemand, PoolFixture, ZONE_1, ZONE_2, cluster, instance_type, pod, pool,
 };
@@ -284,7 +282,7 @@ fn nodes_of_equal_price_are_spread_over_zones() {
     let mut run = calm(base(6, 1));
     run.run_until(at(600));
     let first = run.nodes().filter(|node| {
-        let zone = node.label(plimsoll_core::labels::ZONE);
+        let zone = node.label(plimsoll_base::labels::ZONE);
         zone.is_some_and(|zone| **zone == *ZONE_1)
     });
     assert_eq!(first.count(), 3);

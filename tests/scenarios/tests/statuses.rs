@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::action::{Action, Answer, ObjectKey, Outcome, Request, StatusChange, Write};
-use plimsoll_core::engine::Input;
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::{ConditionStatus, Object, Version};
-use plimsoll_core::schedule;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_engine::Input;
+use plimsoll_model::action::{Action, Answer, ObjectKey, Outcome, Request, StatusChange, Write};
+use plimsoll_model::{ConditionStatus, Object, Version};
 use plimsoll_oracles::fixture::{
     Amounts, ClusterFixture, INSTANCE_TYPE, OnDemand, ZONE_1, buffer, cluster, instance_type,
     is_in, overlay, pod, pool,
@@ -42,7 +41,7 @@ impl Driven {
             for action in std::mem::take(&mut self.actions) {
                 match action {
                     Action::Solve(request) => {
-                        let plan = Box::new(schedule::plan(&request.snapshot));
+                        let plan = Box::new(plimsoll_schedule::plan(&request.snapshot));
                         self.hand_in(Input::Solved(request.id, plan));
                     }
                     Action::Do(order) => {

@@ -2,13 +2,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use plimsoll_core::action::ConsiderRequest;
-use plimsoll_core::catalogue::{Market, OfferingKey};
-use plimsoll_core::disrupt;
-use plimsoll_core::model::OwnerKind;
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::{Activity, Snapshot};
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::OwnerKind;
+use plimsoll_model::action::ConsiderRequest;
+use plimsoll_model::catalogue::{Market, OfferingKey};
+use plimsoll_model::snapshot::{Activity, Snapshot};
 use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_scenarios::stage;
 use plimsoll_sim::{Change, Considered, Planned, Planner, Recording, Run, TimedChange, Which};
@@ -28,7 +26,7 @@ impl Planner for Heard {
             .lock()
             .expect("nothing panics while it is held")
             .push(failures.sum());
-        schedule::plan(snapshot).into()
+        plimsoll_schedule::plan(snapshot).into()
     }
 
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
@@ -37,7 +35,7 @@ impl Planner for Heard {
             .lock()
             .expect("nothing panics while it is held")
             .push(activity);
-        disrupt::consider(&request.snapshot, &request.question).into()
+        plimsoll_disrupt::consider(&request.snapshot, &request.question).into()
     }
 }
 

@@ -3,12 +3,12 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::labels::{Labels, NODEPOOL};
-use plimsoll_core::model::{
+use plimsoll_base::labels::{Labels, NODEPOOL};
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::{
     Budget, BudgetNodes, ConditionStatus, ConditionType, NodeClaim, NodePool, Object, Unread,
 };
-use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
     Amounts, OnDemand, PoolFixture, ZONE_1, cluster, instance_type, pod, pool,
 };

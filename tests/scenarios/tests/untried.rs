@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::engine::Input;
-use plimsoll_core::ids::NodeName;
-use plimsoll_core::model::{Object, OwnerKind, Pod, Version};
-use plimsoll_core::schedule;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::ids::NodeName;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_engine::Input;
+use plimsoll_model::{Object, OwnerKind, Pod, Version};
 use plimsoll_oracles::fixture::{
     Amounts, OnDemand, PodFixture, ZONE_1, cluster, instance_type, node, pod, pool,
 };
@@ -46,7 +45,7 @@ impl Driven {
     /// Plans for the next question; the pods that have a place in the plan. `None` where nothing is asked.
     fn planned(&mut self) -> Option<Vec<String>> {
         let request = self.next(SOON, solve)?;
-        let plan = schedule::plan(&request.snapshot);
+        let plan = plimsoll_schedule::plan(&request.snapshot);
         let name = |row: usize| request.snapshot.pods[row].name.name.to_string();
         let placed = plan.placements.iter();
         let mut placed: Vec<String> = placed.map(|placed| name(placed.pod)).collect();
@@ -101,7 +100,7 @@ fn what_is_found_of_one_after_the_other_does_not_put_the_plan_off() {
     let request = planned.expect("a plan is asked for");
     // A window of one second without pods that are new.
     assert!(driven.now.since(began) <= Span::from_millis(1200));
-    let plan = schedule::plan(&request.snapshot);
+    let plan = plimsoll_schedule::plan(&request.snapshot);
     assert_eq!(plan.placements.len(), names.len());
 }
 

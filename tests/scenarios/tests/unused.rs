@@ -1,8 +1,8 @@
 //! Nodes that the scheduler does not use for the pods that they were bought for: after two of them no other is bought.
 
-use plimsoll_core::action::ObjectKey;
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::action::ObjectKey;
 use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_scenarios::stage;
 use plimsoll_sim::{Change, Planner, Run, TimedChange};

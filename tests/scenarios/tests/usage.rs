@@ -1,7 +1,7 @@
 //! Usage beside requests on a score card: load alone launches nothing, requests alone launch though that is not needed.
 
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_scenarios::stage;
 use plimsoll_sim::{BusySpan, Change, Deployment, ScoreCard, TimedChange, Usage};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::ids::NodeName;
-use plimsoll_core::model::{ConditionStatus, ConditionType, NodePool, Object, VolumeAttachment};
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::ids::NodeName;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::{ConditionStatus, ConditionType, NodePool, Object, VolumeAttachment};
 use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, cluster, instance_type, pod, pool};
 use plimsoll_scenarios::stage;
 use plimsoll_sim::{Change, Planner, Run};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 
-use plimsoll_core::model::PackingMode;
-use plimsoll_core::schedule::Outside;
+use plimsoll_model::PackingMode;
 use plimsoll_oracles::fixture::{ClusterFixture, PodFixture};
+use plimsoll_schedule::Outside;
 
 use crate::Run;
 

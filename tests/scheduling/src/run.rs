@@ -4,17 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plimsoll_api::claim_refusal;
-use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::check;
-use plimsoll_core::ids::{NodeName, Uid};
-use plimsoll_core::labels::{CAPACITY_TYPE, HOSTNAME, INSTANCE_TYPE, LabelKey, OS, ZONE};
-use plimsoll_core::model::{PackingMode, Pod, PodPhase};
-use plimsoll_core::plan::{Plan, PlannedClaim, Refusal, Target};
-use plimsoll_core::requirement::Requirement;
-use plimsoll_core::schedule::{self, Outside};
-use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::{NodeName, Uid};
+use plimsoll_base::labels::{CAPACITY_TYPE, HOSTNAME, INSTANCE_TYPE, LabelKey, OS, ZONE};
+use plimsoll_base::requirement::Requirement;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::catalogue::Catalogues;
+use plimsoll_model::plan::{Plan, PlannedClaim, Refusal, Target};
+use plimsoll_model::snapshot::{Objects, Settings, Snapshot};
+use plimsoll_model::{PackingMode, Pod, PodPhase};
 use plimsoll_oracles::fixture::{ClusterFixture, NodeFixture, PodFixture, cluster, node};
+use plimsoll_schedule::Outside;
 
 /// The instant of every run.
 const NOW: Timestamp = Timestamp::from_millis(1_000_000_000);
@@ -57,7 +56,7 @@ impl Run {
             Arc::new(catalogues.clone()),
             objects.clone(),
         );
-        let plan = schedule::plan(&snapshot);
+        let plan = plimsoll_schedule::plan(&snapshot);
         let run = Self {
             objects,
             catalogues,
@@ -72,11 +71,11 @@ impl Run {
 
     /// The checker finds nothing, and every pod has one fate.
     fn judge(&self) {
-        let findings = check::check(&self.snapshot, &self.plan);
+        let findings = plimsoll_check::check(&self.snapshot, &self.plan);
         assert!(findings.is_empty(), "{:?}: {findings:#?}", self.packing());
         let placed = self.plan.placements.iter().map(|placement| placement.pod);
         let waiting = self.plan.unplaced.iter().map(|unplaced| unplaced.pod);
-        let outside = schedule::outside(&self.snapshot).into_iter();
+        let outside = plimsoll_schedule::outside(&self.snapshot).into_iter();
         let mut seen = BTreeSet::new();
         for pod in placed.chain(waiting).chain(outside.map(|(pod, _)| pod)) {
             assert!(seen.insert(pod), "pod {pod} has two fates");
@@ -90,7 +89,10 @@ impl Run {
             self.plan.cost.bound <= self.plan.cost.list,
             "nothing is cheaper than the bound"
         );
-        let bounds = schedule::bounds_of_plan(&schedule::prepare(&self.snapshot), &self.plan);
+        let bounds = plimsoll_schedule::bounds_of_plan(
+            &plimsoll_schedule::prepare(&self.snapshot),
+            &self.plan,
+        );
         let (within, without) = (bounds.within_guards, bounds.without_guards);
         assert!(
             without <= within && within <= self.plan.cost.list,
@@ -203,7 +205,7 @@ impl Run {
 
     /// Pods without a node that are not planned for, by name, with the reason.
     pub fn outside(&self) -> Vec<(String, Outside)> {
-        let outside = schedule::outside(&self.snapshot).into_iter();
+        let outside = plimsoll_schedule::outside(&self.snapshot).into_iter();
         let named = outside.map(|(row, why)| (self.snapshot.pods[row].name.name.to_string(), why));
         let mut named: Vec<_> = named.collect();
         named.sort_by(|left, right| left.0.cmp(&right.0));
@@ -276,7 +278,7 @@ impl Run {
     }
 
     fn claim_domain(&self, key: &str, claim: &PlannedClaim) -> String {
-        let of_option = |option: &plimsoll_core::plan::LaunchOption| -> Option<Arc<str>> {
+        let of_option = |option: &plimsoll_model::plan::LaunchOption| -> Option<Arc<str>> {
             match key {
                 ZONE => Some(Arc::clone(&option.zone)),
                 CAPACITY_TYPE => Some(Arc::from(option.capacity_type.as_str())),
@@ -331,8 +333,8 @@ impl Run {
     /// When it is not.
     pub fn reason_and_nearest(&self, pod: &str) -> String {
         let mut plan = self.plan.clone();
-        let replan = |changed: &Snapshot| Some(schedule::plan(changed));
-        schedule::tell_nearest(&self.snapshot, &mut plan, |_| true, replan);
+        let replan = |changed: &Snapshot| Some(plimsoll_schedule::plan(changed));
+        plimsoll_schedule::tell_nearest(&self.snapshot, &mut plan, |_| true, replan);
         self.reason_in(&plan, pod)
     }
 

@@ -1,17 +1,15 @@
 //! Addresses of a zone's subnets that new nodes and their pods take: a guard of pools packed by price.
 
-use std::collections::BTreeMap;
-
-use plimsoll_core::check;
-use plimsoll_core::disrupt::moves::{Move, MoveSettings, find};
-use plimsoll_core::labels::CAPACITY_TYPE;
-use plimsoll_core::model::{ClaimPhase, PackingMode};
-use plimsoll_core::plan::{Plan, Target};
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::schedule::{finish, guard_costs, plan as decide, prepare};
-use plimsoll_core::snapshot::{Guard, Snapshot};
+use plimsoll_base::labels::CAPACITY_TYPE;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_disrupt::moves::{Move, MoveSettings, find};
+use plimsoll_model::plan::{Plan, Target};
+use plimsoll_model::snapshot::{Guard, Snapshot};
+use plimsoll_model::{ClaimPhase, PackingMode};
 use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::generate::{Draw, Features, Shape, random_cluster};
+use plimsoll_schedule::{finish, guard_costs, plan as decide, prepare};
+use std::collections::BTreeMap;
 
 /// An instance of four cores, on demand in these zones, at 20 cents.
 fn four_cores(zones: &[&str]) -> TypeFixture {
@@ -41,7 +39,7 @@ fn planned(cluster: ClusterFixture) -> (Snapshot, Plan) {
         .settings(|settings| settings.packing = Some(PackingMode::Price))
         .snapshot();
     let plan = decide(&snapshot);
-    let findings = check::check(&snapshot, &plan);
+    let findings = plimsoll_check::check(&snapshot, &plan);
     assert!(findings.is_empty(), "{findings:#?}");
     (snapshot, plan)
 }

@@ -3,8 +3,8 @@
 //! Groups that share a zone are placed whole in one decision; Karpenter needs one batch for the first pod and another
 //! for its followers where the first one's zone is open.
 
-use plimsoll_core::model::{LabelSelector, PackingMode};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::{LabelSelector, PackingMode};
 use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::generate::mixed;
 use plimsoll_scheduling_tests::{bare_market, check, market, of_web};
@@ -81,7 +81,7 @@ fn large_group_on_one_host_yields_no_guard() {
         .cpu(64_000)
         .memory_mib(65_536)
         .pods(300);
-    let pods = web().owned_by(plimsoll_core::model::OwnerKind::ReplicaSet, "web");
+    let pods = web().owned_by(plimsoll_model::OwnerKind::ReplicaSet, "web");
     let outcome = check(
         cluster()
             .sells(huge)
@@ -103,7 +103,7 @@ fn group_on_one_host_does_not_spoil_the_packing_of_others() {
             .sells(huge)
             .pool(pool("general"))
     };
-    let group = web().owned_by(plimsoll_core::model::OwnerKind::ReplicaSet, "web");
+    let group = web().owned_by(plimsoll_model::OwnerKind::ReplicaSet, "web");
     let cost = |cluster| {
         let outcome = check(cluster);
         assert_eq!(outcome.unplaced(), 0);

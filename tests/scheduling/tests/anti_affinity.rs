@@ -3,8 +3,8 @@
 //! A new node's zone is decided when its first pod with a rule about zones is placed, so what Karpenter leaves for the
 //! next batch is placed in the same decision.
 
-use plimsoll_core::model::PackingMode;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::PackingMode;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{check, market};
 

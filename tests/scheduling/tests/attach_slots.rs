@@ -1,10 +1,10 @@
 //! Volumes planned on a new node: a guard of pools packed by price.
 
-use plimsoll_core::model::{ClaimPhase, PackingMode};
-use plimsoll_core::plan::Target;
-use plimsoll_core::schedule::{guard_costs, prepare};
-use plimsoll_core::snapshot::Guard;
+use plimsoll_model::plan::Target;
+use plimsoll_model::snapshot::Guard;
+use plimsoll_model::{ClaimPhase, PackingMode};
 use plimsoll_oracles::fixture::*;
+use plimsoll_schedule::{guard_costs, prepare};
 use plimsoll_scheduling_tests::{Outcome, Run, check};
 
 const EBS: &str = "ebs.csi.aws.com";
@@ -185,7 +185,7 @@ fn a_pod_that_others_follow_keeps_its_node_where_no_type_has_room_and_slots_for_
 fn cost_of_the_guard_is_told() {
     let snapshot = pods_with(shop(), 25, 1).snapshot();
     let prepared = prepare(&snapshot);
-    let plan = plimsoll_core::schedule::finish(&prepared, None);
+    let plan = plimsoll_schedule::finish(&prepared, None);
     let costs = guard_costs(&prepared, None, &plan);
     let of_slots = costs
         .iter()

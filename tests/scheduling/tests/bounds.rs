@@ -1,8 +1,8 @@
 //! Bounds of plans: of what pools may buy while guards hold, of all that they may buy, and of whole nodes.
 
-use plimsoll_core::schedule::{PlanBounds, bound_from_nothing, bounds_of_plan, plan, prepare};
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
 use plimsoll_oracles::fixture::*;
+use plimsoll_schedule::{PlanBounds, bound_from_nothing, bounds_of_plan, plan, prepare};
 
 use crate::guards::{family, spot};
 

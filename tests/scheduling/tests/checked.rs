@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::check::check;
-use plimsoll_core::model::PackingMode;
-use plimsoll_core::plan::Plan;
-use plimsoll_core::schedule::{bounds_of_plan, plan, prepare};
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_check::check;
+use plimsoll_model::PackingMode;
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::exhaustive::exhaustive;
 use plimsoll_oracles::generate::{Features, Kind, Shape, random_cluster, shapes};
+use plimsoll_schedule::{bounds_of_plan, plan, prepare};
 use proptest::prelude::*;
 
 /// Most objects of the clusters drawn.

@@ -1,9 +1,9 @@
 //! The claim of a new node.
 
-use plimsoll_core::labels::{INITIALIZED, REGISTERED};
-use plimsoll_core::model::PackingMode;
-use plimsoll_core::plan::PlannedClaim;
-use plimsoll_core::resources::ResourceName;
+use plimsoll_base::labels::{INITIALIZED, REGISTERED};
+use plimsoll_base::resources::ResourceName;
+use plimsoll_model::PackingMode;
+use plimsoll_model::plan::PlannedClaim;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{bare_market, check, market};
 
@@ -200,7 +200,7 @@ fn requests_are_those_of_pods_and_count_them() {
 
 #[test]
 fn ends_of_life_come_from_the_pool() {
-    use plimsoll_core::time::Span;
+    use plimsoll_base::time::Span;
     let general = pool("general").with(|pool| {
         pool.expire_after = Some(Span::from_secs(3600));
         pool.termination_grace = Some(Span::from_secs(60));

@@ -4,16 +4,15 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
-use plimsoll_core::catalogue::{Catalogues, ExpectedResources};
-use plimsoll_core::ids::ClaimName;
-use plimsoll_core::labels::{LabelKey, REGISTERED};
-use plimsoll_core::model::{ClaimPhase, NodeClaim, PackingMode};
-use plimsoll_core::plan::Plan;
-use plimsoll_core::requirement::{Requirement, Requirements, Undefined};
-use plimsoll_core::resources::Resources;
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::{Objects, Settings, Snapshot};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::ClaimName;
+use plimsoll_base::labels::{LabelKey, REGISTERED};
+use plimsoll_base::requirement::{Requirement, Requirements, Undefined};
+use plimsoll_base::resources::Resources;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::catalogue::{Catalogues, ExpectedResources};
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::{Objects, Settings, Snapshot};
+use plimsoll_model::{ClaimPhase, NodeClaim, PackingMode};
 use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::generate::{Features, Shape, random_cluster, shapes};
 use plimsoll_oracles::judge::cases;
@@ -62,19 +61,19 @@ fn with_planned(planned: &Plan) -> Snapshot {
 
 #[test]
 fn claims_count_in_the_shares_of_spot_pools() {
-    let first = schedule::plan(&shop().pool(spot()).pods(web(4)).snapshot());
+    let first = plimsoll_schedule::plan(&shop().pool(spot()).pods(web(4)).snapshot());
     let (standing, count) = markets(&first).pop_first().expect("nodes are bought");
     assert_eq!(count, 4, "all of one type in one zone");
-    let second = markets(&schedule::plan(&with_planned(&first)));
+    let second = markets(&plimsoll_schedule::plan(&with_planned(&first)));
     assert!(!second.contains_key(&standing), "{second:?}");
     assert_eq!(second.values().max(), Some(&2));
 }
 
 #[test]
 fn claims_cost_their_pool_what_they_were_planned_as() {
-    let first = schedule::plan(&shop().pool(spot()).pods(web(4)).snapshot());
+    let first = plimsoll_schedule::plan(&shop().pool(spot()).pods(web(4)).snapshot());
     let snapshot = with_planned(&first);
-    let prepared = schedule::prepare(&snapshot);
+    let prepared = plimsoll_schedule::prepare(&snapshot);
     let question = prepared.question().expect("something is sold");
     assert_eq!(question.pools.nodes, [4]);
     assert_eq!(question.pools.cost, [first.cost.list.dollars()]);
@@ -160,7 +159,7 @@ proptest! {
     })) {
         let snapshot = random_cluster(&shape).snapshot();
         let overlaid = snapshot.overlaid();
-        for planned in schedule::plan(&snapshot).claims {
+        for planned in plimsoll_schedule::plan(&snapshot).claims {
             let catalogue = overlaid.of(&planned.pool);
             let floor = catalogue.floor(&planned.requirements).expect("it names ways to buy it");
             for option in &planned.options {

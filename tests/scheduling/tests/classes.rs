@@ -3,11 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::check::{self, Rule};
-use plimsoll_core::model::{ClaimPhase, PackingMode};
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::schedule;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_check::Rule;
+use plimsoll_model::catalogue::Catalogues;
+use plimsoll_model::{ClaimPhase, PackingMode};
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{Outcome, Run, check};
 
@@ -125,7 +124,7 @@ fn the_checker_goes_by_the_class_of_the_pool() {
         let made = plan(&snapshot)
             .buy_for(of, &[("m", ZONE_1, OnDemand)], &names)
             .build();
-        let findings = check::check(&snapshot, &made);
+        let findings = plimsoll_check::check(&snapshot, &made);
         let over = findings.iter().any(|finding| finding.rule == Rule::Room);
         assert_eq!(over, !fits, "{of}: {findings:#?}");
     }
@@ -199,7 +198,7 @@ fn zones_that_a_class_is_not_sold_are_none_to_spread_over() {
 fn policies_are_shown_a_type_once_for_each_size_that_classes_have_it_in() {
     let shown = |fixture: ClusterFixture| {
         let snapshot = fixture.pod(pod("web").cpu(100)).snapshot();
-        let prepared = schedule::prepare(&snapshot);
+        let prepared = plimsoll_schedule::prepare(&snapshot);
         let question = prepared.question().expect("there is something to buy");
         let mut pods = question.tables.catalogue.t_pods.clone();
         pods.sort_unstable();

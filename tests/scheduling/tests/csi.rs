@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::{ClaimPhase, CsiDriver, CsiNode, StorageCapacity, Volumes};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::{ClaimPhase, CsiDriver, CsiNode, StorageCapacity, Volumes};
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{check, market};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::model::{OwnerKind, TolerationOperator};
-use plimsoll_core::resources::ResourceName;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_model::{OwnerKind, TolerationOperator};
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{Outcome, bare_market, check, market};
 

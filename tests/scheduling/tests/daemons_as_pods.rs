@@ -1,6 +1,6 @@
 //! Daemons as pods: those that come with a new node count for affinity, anti-affinity and spread over hosts.
 
-use plimsoll_core::model::{ClaimPhase, OwnerKind};
+use plimsoll_model::{ClaimPhase, OwnerKind};
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{bare_market, check, market};
 

@@ -1,7 +1,7 @@
 //! Spread that the cluster asks for on behalf of pods that have none of their own.
 
-use plimsoll_core::labels::LabelKey;
-use plimsoll_core::model::{DefaultSpread, OwnerKind, WhenUnsatisfiable, WorkloadKind};
+use plimsoll_base::labels::LabelKey;
+use plimsoll_model::{DefaultSpread, OwnerKind, WhenUnsatisfiable, WorkloadKind};
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{Outcome, bare_market, market};
 

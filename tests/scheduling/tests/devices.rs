@@ -1,10 +1,10 @@
 //! Extended resources: instances that have them, and those that dynamic resource allocation meets, for which nothing is bought and the pod is
 //! told so.
 
-use plimsoll_core::plan::Refusal;
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::schedule::plan;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_model::plan::Refusal;
 use plimsoll_oracles::fixture::*;
+use plimsoll_schedule::plan;
 use plimsoll_scheduling_tests::{Outcome, check, market};
 
 use crate::guards::{family, names, on_demand, shop};

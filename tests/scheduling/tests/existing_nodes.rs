@@ -1,11 +1,11 @@
 //! Nodes there are, nodes in flight, and deleting nodes, as places for pods.
 
-use plimsoll_core::labels::{INITIALIZED, REGISTERED};
-use plimsoll_core::model::{
+use plimsoll_base::labels::{INITIALIZED, REGISTERED};
+use plimsoll_base::resources::ResourceName;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::{
     ClaimPhase, DisruptionLimit, DoNotDisrupt, OwnerKind, Pod, PodDisruptionBudget, PodPhase,
 };
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::time::Timestamp;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{bare_market, check, market, of_web};
 
@@ -63,13 +63,13 @@ fn node_on_its_way_takes_pods_in_every_phase() {
 
 #[test]
 fn claim_without_a_machine_takes_pods_of_the_one_zone_it_requires() {
-    use plimsoll_core::labels::LabelKey;
-    use plimsoll_core::requirement::Requirement;
+    use plimsoll_base::labels::LabelKey;
+    use plimsoll_base::requirement::Requirement;
     let (mut objects, catalogues, settings) = market()
         .node(ours("n1").phase(ClaimPhase::Created))
         .pod(web().select(ZONE, ZONE_1))
         .parts();
-    let mut claim = plimsoll_core::model::NodeClaim::clone(&objects.claims[0]);
+    let mut claim = plimsoll_model::NodeClaim::clone(&objects.claims[0]);
     claim.labels.remove(ZONE);
     let zone = |zones: &[&str]| Requirement::one_of(LabelKey::from(ZONE), zones.iter().copied());
     for (zones, bought) in [(&[ZONE_1][..], 0), (&[ZONE_1, ZONE_2][..], 1)] {
@@ -79,7 +79,7 @@ fn claim_without_a_machine_takes_pods_of_the_one_zone_it_requires() {
             objects.clone(),
             &catalogues,
             &settings,
-            plimsoll_core::model::PackingMode::Price,
+            plimsoll_model::PackingMode::Price,
         );
         assert_eq!(run.plan().claims.len(), bought, "{zones:?}");
     }
@@ -258,7 +258,7 @@ fn resource_that_the_kubelet_has_not_reported_is_taken_from_the_claim() {
             )
             .pod(asks.clone())
             .parts();
-        let mut silent = plimsoll_core::model::Node::clone(&objects.nodes[0]);
+        let mut silent = plimsoll_model::Node::clone(&objects.nodes[0]);
         silent.capacity.set(device.clone(), 0);
         silent.allocatable.set(device.clone(), 0);
         objects.nodes = vec![std::sync::Arc::new(silent)];
@@ -266,7 +266,7 @@ fn resource_that_the_kubelet_has_not_reported_is_taken_from_the_claim() {
             objects,
             &catalogues,
             &settings,
-            plimsoll_core::model::PackingMode::Price,
+            plimsoll_model::PackingMode::Price,
         )
     };
     assert_eq!(settling(ClaimPhase::Registered).plan().claims.len(), 0);
@@ -337,8 +337,8 @@ fn ending_pod_of_a_stateful_set_is_planned_for() {
 
 fn budget(name: &str, limit: DisruptionLimit) -> PodDisruptionBudget {
     PodDisruptionBudget {
-        name: plimsoll_core::ids::ObjectName::new("default", name),
-        selector: plimsoll_core::model::LabelSelector::match_labels(&labels(&[("app", "web")])),
+        name: plimsoll_base::ids::ObjectName::new("default", name),
+        selector: plimsoll_model::LabelSelector::match_labels(&labels(&[("app", "web")])),
         limit,
         always_allow_unhealthy: false,
         disruptions_allowed: 0,

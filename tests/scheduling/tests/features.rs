@@ -1,14 +1,14 @@
 //! Features that kubelets declare: nodes without those that a pod needs are no place for it, and none like them is bought.
 
-use plimsoll_core::model::ClaimPhase;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::ClaimPhase;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{check, market};
 
 const RESTART_ALL: &str = "RestartAllContainersOnContainerExits";
 
 fn web() -> PodFixture {
-    let needs = |spec: &mut plimsoll_core::model::PodSpec| spec.features = vec![RESTART_ALL.into()];
+    let needs = |spec: &mut plimsoll_model::PodSpec| spec.features = vec![RESTART_ALL.into()];
     pod("web").cpu(100).with_spec(needs)
 }
 

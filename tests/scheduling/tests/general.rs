@@ -1,10 +1,10 @@
 //! Labels of pools, what types have and lack, and how pods of one batch share nodes.
 
-use plimsoll_core::catalogue::Offering;
-use plimsoll_core::model::PackingMode;
-use plimsoll_core::plan::Refusal;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
 use plimsoll_ec2_facts::provider;
+use plimsoll_model::PackingMode;
+use plimsoll_model::catalogue::Offering;
+use plimsoll_model::plan::Refusal;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{Outcome, bare_market, check, market};
 

@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 use plimsoll_oracles::judge::cases;
 use proptest::prelude::*;
 
-use plimsoll_core::check::{PriceRule as Whose, review};
-use plimsoll_core::model::{OwnerKind, PackingMode};
-use plimsoll_core::plan::{LaunchOption, Plan, Target};
-use plimsoll_core::rank::{Price, Prices, Quote};
-use plimsoll_core::requirement::Requirement;
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::schedule::{finish, guard_costs, note_guards, plan, prepare};
-use plimsoll_core::snapshot::{Guard, Snapshot};
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::requirement::Requirement;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_check::{PriceRule as Whose, review};
+use plimsoll_hooks::rank::{Price, Prices, Quote};
+use plimsoll_model::plan::{LaunchOption, Plan, Target};
+use plimsoll_model::snapshot::{Guard, Snapshot};
+use plimsoll_model::{OwnerKind, PackingMode};
 use plimsoll_oracles::fixture::*;
+use plimsoll_schedule::{finish, guard_costs, note_guards, plan, prepare};
 
 const GENERATION: &str = "karpenter.k8s.aws/instance-generation";
 const FAMILY: &str = "karpenter.k8s.aws/instance-family";

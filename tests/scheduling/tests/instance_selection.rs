@@ -1,7 +1,7 @@
 //! The cheapest way to buy, and what else a claim may name.
 
-use plimsoll_core::catalogue::{InstanceType, PriceSource};
-use plimsoll_core::requirement::Requirement;
+use plimsoll_base::requirement::Requirement;
+use plimsoll_model::catalogue::{InstanceType, PriceSource};
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{check, market};
 
@@ -247,7 +247,7 @@ fn huge_pages_are_taken_from_memory() {
 
 #[test]
 fn own_cost_of_a_node_enters_the_plan_but_not_the_list_price() {
-    let cost = plimsoll_core::units::PricePerHour::from_nanos(50_000_000);
+    let cost = plimsoll_base::units::PricePerHour::from_nanos(50_000_000);
     let outcome = check(
         market()
             .settings(|settings| settings.node_cost = cost)
@@ -283,7 +283,7 @@ fn known_pod_sets_get_their_known_best_fleets() {
                 .pool(pool("general"))
                 .pods(pod("web").cpu(cpu).memory_mib(memory).replicas(count)),
         );
-        let run = outcome.under(plimsoll_core::model::PackingMode::Price);
+        let run = outcome.under(plimsoll_model::PackingMode::Price);
         assert_eq!(run.waiting().len(), 0);
         assert!(
             run.plan().cost.list.nanos() <= core * cores + cores,
@@ -306,9 +306,7 @@ fn of_machines_at_one_price_per_core_the_fewest_are_bought() {
         });
         let web = pod("web").cpu(1000).memory_mib(512).replicas(cores);
         let outcome = check(cluster().types(sold).pool(pool("general")).pods(web));
-        let plan = outcome
-            .under(plimsoll_core::model::PackingMode::Price)
-            .plan();
+        let plan = outcome.under(plimsoll_model::PackingMode::Price).plan();
         assert_eq!(plan.cost.list, plan.cost.bound, "{cores} cores");
         assert_eq!(plan.claims.len(), expected, "{cores} cores");
     }

@@ -1,13 +1,13 @@
 //! The order of launch lists is a ranking policy's; what stands on them is the planner's.
 
-use plimsoll_core::check::{PriceRule, review};
-use plimsoll_core::plan::Plan;
-use plimsoll_core::rank::{OrderAnswer, OrderQuestion, check_ordering, list_order};
-use plimsoll_core::schedule::{Reach, launch, pack, plan, prepare};
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_check::{PriceRule, review};
+use plimsoll_hooks::rank::{OrderAnswer, OrderQuestion, check_ordering, list_order};
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::generate::{Shape, random_cluster, shapes};
 use plimsoll_oracles::judge::faults;
+use plimsoll_schedule::{Reach, launch, pack, plan, prepare};
 use plimsoll_scheduling_tests::market;
 use proptest::prelude::*;
 
@@ -35,7 +35,7 @@ fn ordered(
 
 fn names(plan: &Plan, claim: usize) -> Vec<String> {
     let options = plan.claims[claim].options.iter();
-    let name = |option: &plimsoll_core::plan::LaunchOption| {
+    let name = |option: &plimsoll_model::plan::LaunchOption| {
         format!("{} {}", option.instance_type, option.zone)
     };
     options.map(name).collect()

@@ -1,9 +1,9 @@
 //! Limits of pools.
 
-use plimsoll_core::catalogue::Offering;
-use plimsoll_core::model::PackingMode;
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::PackingMode;
+use plimsoll_model::catalogue::Offering;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{bare_market, check};
 

@@ -1,18 +1,16 @@
 //! Pools that share nothing: planned together they cost what each costs alone, and what they share after all is not overdrawn.
 
-use std::collections::BTreeMap;
-
-use plimsoll_core::check;
-use plimsoll_core::disrupt::moves::{Move, MoveSettings, carry_out, find};
-use plimsoll_core::model::{Effect, MoveCost};
-use plimsoll_core::plan::{Plan, PlannedClaim};
-use plimsoll_core::schedule::plan;
-use plimsoll_core::score::MoveKind;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_disrupt::moves::{Move, MoveSettings, carry_out, find};
+use plimsoll_hooks::score::MoveKind;
+use plimsoll_model::plan::{Plan, PlannedClaim};
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::{Effect, MoveCost};
 use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::generate::Teams;
+use plimsoll_schedule::plan;
 use plimsoll_scheduling_tests::check as agreed;
+use std::collections::BTreeMap;
 
 /// More teams than one packing problem has the patience for.
 const TEAMS: usize = 14;
@@ -31,7 +29,7 @@ fn teams(spread: bool) -> Teams {
 fn planned(cluster: ClusterFixture) -> (Snapshot, Plan) {
     let snapshot = cluster.snapshot();
     let plan = plan(&snapshot);
-    assert_eq!(check::check(&snapshot, &plan), []);
+    assert_eq!(plimsoll_check::check(&snapshot, &plan), []);
     (snapshot, plan)
 }
 

@@ -1,9 +1,9 @@
 //! Distinct values that a claim must leave its launch to choose from.
 
-use plimsoll_core::model::PackingMode;
-use plimsoll_core::plan::NoteKind;
-use plimsoll_core::requirement::Requirement;
-use plimsoll_core::snapshot::MinValuesPolicy;
+use plimsoll_base::requirement::Requirement;
+use plimsoll_model::PackingMode;
+use plimsoll_model::plan::NoteKind;
+use plimsoll_model::snapshot::MinValuesPolicy;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{Outcome, bare_market, check};
 

@@ -1,12 +1,12 @@
 //! Consolidation moves of single nodes: when there is one, and what it says.
 
-use plimsoll_core::disrupt::moves::{Move, MoveSettings, find};
-use plimsoll_core::labels::CAPACITY_TYPE;
-use plimsoll_core::model::{ClaimPhase, DoNotDisrupt, MoveCost, PackingMode};
-use plimsoll_core::plan::Target;
-use plimsoll_core::score::MoveKind;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::labels::CAPACITY_TYPE;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_disrupt::moves::{Move, MoveSettings, find};
+use plimsoll_hooks::score::MoveKind;
+use plimsoll_model::plan::Target;
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::{ClaimPhase, DoNotDisrupt, MoveCost, PackingMode};
 use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::moves::findings;
 use plimsoll_scheduling_tests::of_web;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use plimsoll_oracles::judge::cases;
 use proptest::prelude::*;
 
-use plimsoll_core::disrupt::moves::{Move, MoveSettings, carry_out, find};
-use plimsoll_core::labels::{CAPACITY_TYPE, INSTANCE_TYPE};
-use plimsoll_core::plan::PlannedClaim;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::labels::{CAPACITY_TYPE, INSTANCE_TYPE};
+use plimsoll_base::units::PricePerHour;
+use plimsoll_disrupt::moves::{Move, MoveSettings, carry_out, find};
+use plimsoll_model::plan::PlannedClaim;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::generate::{Features, Kind, Shape, random_cluster, shapes};
 use plimsoll_oracles::moves::{findings, fleet_cost, node_price, pass};
 
@@ -34,7 +34,7 @@ fn fleet(shape: &Shape) -> Snapshot {
     let dearest = types.iter().max_by_key(|sold| sold.offerings[0].price);
     let name: Arc<str> = dearest.map_or("".into(), |sold| sold.name.clone().into());
     for node in &mut snapshot.nodes {
-        let label = |labels: &mut plimsoll_core::labels::Labels| {
+        let label = |labels: &mut plimsoll_base::labels::Labels| {
             labels.insert(CAPACITY_TYPE.into(), "on-demand".into());
             labels.insert(INSTANCE_TYPE.into(), Arc::clone(&name));
         };

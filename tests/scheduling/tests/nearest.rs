@@ -2,9 +2,8 @@
 
 use std::cell::Cell;
 
-use plimsoll_core::plan::{Plan, Refusal};
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_model::plan::{Plan, Refusal};
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{bare_market, check, of_web};
 
@@ -93,10 +92,10 @@ fn teams(pools: usize, pods: usize) -> Snapshot {
 /// Trials made for the pods that are meant, and the pods of which something is said.
 fn tried(snapshot: &Snapshot, is_meant: impl Fn(usize) -> bool) -> (usize, Vec<usize>) {
     let trials = Cell::new(0);
-    let mut plan: Plan = schedule::plan(snapshot);
-    schedule::tell_nearest(snapshot, &mut plan, is_meant, |changed: &Snapshot| {
+    let mut plan: Plan = plimsoll_schedule::plan(snapshot);
+    plimsoll_schedule::tell_nearest(snapshot, &mut plan, is_meant, |changed: &Snapshot| {
         trials.set(trials.get() + 1);
-        Some(schedule::plan(changed))
+        Some(plimsoll_schedule::plan(changed))
     });
     let is_told = |refusal: &Refusal| match refusal {
         Refusal::Unschedulable(pools) => pools.iter().any(|pool| pool.nearest.is_some()),

@@ -1,9 +1,9 @@
 //! The largest new node: a share of what its pool's pods request.
 
-use plimsoll_core::check::{PriceRule as Whose, review};
-use plimsoll_core::model::OwnerKind;
-use plimsoll_core::schedule::plan;
+use plimsoll_check::{PriceRule as Whose, review};
+use plimsoll_model::OwnerKind;
 use plimsoll_oracles::fixture::*;
+use plimsoll_schedule::plan;
 
 use crate::guards::{family, names, on_demand, texts};
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::plan::Plan;
-use plimsoll_core::schedule::{self, Session};
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::{Amounts, NODEPOOL, pod, pool};
 use plimsoll_oracles::generate::diverse_pods;
+use plimsoll_schedule::Session;
 use plimsoll_scheduling_tests::market;
 
 fn snapshot() -> Snapshot {
@@ -34,7 +34,7 @@ fn session(snapshot: &Snapshot) -> Session {
 }
 
 fn plan_within(session: &Session, snapshot: &Snapshot) -> Plan {
-    schedule::finish(&session.prepare(snapshot), None)
+    plimsoll_schedule::finish(&session.prepare(snapshot), None)
 }
 
 #[test]
@@ -44,7 +44,10 @@ fn offers_serve_again_while_the_market_is_the_same() {
     let kept = session.offers(&first);
     let later = later(&first);
     assert!(Arc::ptr_eq(&kept, &session.offers(&later)));
-    assert_eq!(plan_within(&session, &later), schedule::plan(&later));
+    assert_eq!(
+        plan_within(&session, &later),
+        plimsoll_schedule::plan(&later)
+    );
 }
 
 #[test]
@@ -53,14 +56,17 @@ fn a_question_is_the_same_with_kept_offers() {
     let session = session(&first);
     let later = later(&first);
     let again = session.prepare(&later);
-    assert_eq!(again.question(), schedule::prepare(&later).question());
+    assert_eq!(
+        again.question(),
+        plimsoll_schedule::prepare(&later).question()
+    );
 }
 
 #[test]
 fn a_sold_out_offering_is_not_bought_from_kept_offers() {
     let first = snapshot();
     let session = session(&first);
-    let bought = schedule::plan(&first).claims[0].options[0]
+    let bought = plimsoll_schedule::plan(&first).claims[0].options[0]
         .instance_type
         .clone();
     let without = first.catalogues.with_types(|sold| {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_core::requirement::Requirement;
+use plimsoll_base::requirement::Requirement;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{bare_market, check, market};
 

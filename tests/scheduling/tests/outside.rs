@@ -1,9 +1,9 @@
 //! Pods without a node that a plan leaves alone, each with its reason, and pods that only prefer what no pool has.
 
-use plimsoll_core::model::{Owner, OwnerKind, Pod};
-use plimsoll_core::schedule::Outside;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::{Owner, OwnerKind, Pod};
 use plimsoll_oracles::fixture::*;
+use plimsoll_schedule::Outside;
 use plimsoll_scheduling_tests::{check, market};
 
 fn web() -> PodFixture {

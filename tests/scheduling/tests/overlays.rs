@@ -4,15 +4,15 @@
 use plimsoll_oracles::judge::cases;
 use proptest::prelude::*;
 
-use plimsoll_core::catalogue::{Catalogue, InstanceType};
-use plimsoll_core::ids::PoolName;
-use plimsoll_core::labels::NODEPOOL;
-use plimsoll_core::plan::Plan;
-use plimsoll_core::requirement::Requirement;
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::schedule::plan;
+use plimsoll_base::ids::PoolName;
+use plimsoll_base::labels::NODEPOOL;
+use plimsoll_base::requirement::Requirement;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_model::catalogue::{Catalogue, InstanceType};
+use plimsoll_model::plan::Plan;
 use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::generate::{Features, Shape, random_cluster};
+use plimsoll_schedule::plan;
 use plimsoll_scheduling_tests::check;
 
 /// Two types of one price in two zones, on both terms.

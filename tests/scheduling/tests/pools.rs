@@ -1,8 +1,8 @@
 //! Pools: which are used, in which order, and who tolerates them.
 
-use plimsoll_core::model::PackingMode;
-use plimsoll_core::model::TolerationOperator;
-use plimsoll_core::plan::Refusal;
+use plimsoll_model::PackingMode;
+use plimsoll_model::TolerationOperator;
+use plimsoll_model::plan::Refusal;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{Outcome, bare_market, check, market};
 
@@ -245,7 +245,7 @@ fn pool_that_names_no_capacity_type_buys_on_demand_unless_the_pod_asks() {
             .pool(pool("general"))
     };
     let bought = |pod: PodFixture| {
-        let plan = plimsoll_core::schedule::plan(&sold().pod(pod).snapshot());
+        let plan = plimsoll_schedule::plan(&sold().pod(pod).snapshot());
         assert!(plan.notes.is_empty(), "{:?}", plan.notes);
         let terms = plan.claims[0].options.iter();
         terms.map(|option| option.capacity_type).collect::<Vec<_>>()
@@ -260,7 +260,7 @@ fn spot_that_nobody_asked_for_is_bought_where_nothing_else_holds_the_pod_and_the
         .settings(|settings| settings.guards.enabled = true)
         .sells(instance_type("m").offered(ZONE_1, Spot))
         .pool(pool("general"));
-    let plan = plimsoll_core::schedule::plan(&only_spot.pod(web()).snapshot());
+    let plan = plimsoll_schedule::plan(&only_spot.pod(web()).snapshot());
     assert_eq!(plan.claims[0].options[0].capacity_type, Spot);
     let notes: Vec<&str> = plan.notes.iter().map(|note| note.text.as_str()).collect();
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Host ports: which pods cannot share a host, and which daemons keep them off a type.
 
-use plimsoll_core::model::{PackingMode, Protocol};
+use plimsoll_model::{PackingMode, Protocol};
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{check, market};
 

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_core::catalogue::Catalogue;
-use plimsoll_core::model::PackingMode;
-use plimsoll_core::plan::PlannedClaim;
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::waste::{Waste, waste};
+use plimsoll_base::resources::ResourceName;
 use plimsoll_ec2_facts::catalogue::CapacityTypes;
 use plimsoll_ec2_facts::{CatalogueSettings, catalogue};
+use plimsoll_model::PackingMode;
+use plimsoll_model::catalogue::Catalogue;
+use plimsoll_model::plan::PlannedClaim;
 use plimsoll_oracles::fixture::*;
+use plimsoll_schedule::waste::{Waste, waste};
 use plimsoll_scheduling_tests::{Outcome, check};
 
 const FAMILY: &str = "karpenter.k8s.aws/instance-family";

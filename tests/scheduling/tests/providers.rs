@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_core::catalogue::OverlayRefusal;
-use plimsoll_core::labels::LabelKey;
-use plimsoll_core::plan::Refusal;
-use plimsoll_core::provider::{MarkedValues, ProviderFacts, TypeMark};
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::schedule::{plan, prepare};
+use plimsoll_base::labels::LabelKey;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_model::catalogue::OverlayRefusal;
+use plimsoll_model::plan::Refusal;
+use plimsoll_model::provider::{MarkedValues, ProviderFacts, TypeMark};
 use plimsoll_oracles::fixture::*;
+use plimsoll_schedule::{plan, prepare};
 use plimsoll_scheduling_tests::check;
 
 const FAMILY: &str = "karpenter.example.cloud/machine-family";

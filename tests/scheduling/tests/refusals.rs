@@ -1,6 +1,6 @@
 //! Why a pod is left waiting, in words (T06, T08).
 
-use plimsoll_core::snapshot::MinValuesPolicy;
+use plimsoll_model::snapshot::MinValuesPolicy;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{bare_market, check, market};
 

@@ -1,7 +1,7 @@
 //! Relaxation: what a pod gives up, and in which order, before it is left waiting.
 
-use plimsoll_core::model::{PackingMode, TolerationOperator};
-use plimsoll_core::snapshot::PreferencePolicy;
+use plimsoll_model::snapshot::PreferencePolicy;
+use plimsoll_model::{PackingMode, TolerationOperator};
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{bare_market, check, market};
 

@@ -1,6 +1,6 @@
 //! Capacity that is paid for already: how many nodes it gives, who gets it, and what the claim says.
 
-use plimsoll_core::plan::PlannedClaim;
+use plimsoll_model::plan::PlannedClaim;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{Outcome, check};
 

@@ -1,7 +1,7 @@
 //! Claims of access mode `ReadWriteOncePod`: one pod has such a claim, on any node, until it has ended.
 
-use plimsoll_core::model::PodPhase;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::PodPhase;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{check, market};
 

@@ -1,16 +1,16 @@
 //! Spare room: what capacity buffers ask for, that it is planned after all pods that exist, and what a plan says of it.
 
-use plimsoll_core::buffer::MOST_UNITS;
-use plimsoll_core::check::{Rule, check};
-use plimsoll_core::plan::{Placement, Plan, Target};
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::schedule::plan;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::spare::{BufferVerdict, State, verdicts};
-use plimsoll_core::time::Span;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_base::time::Span;
+use plimsoll_check::{Rule, check};
+use plimsoll_model::buffers::MOST_UNITS;
+use plimsoll_model::plan::{Placement, Plan, Target};
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::*;
 use plimsoll_oracles::generate::{Features, Kind, Shape, random_cluster, shapes};
 use plimsoll_oracles::judge::cases;
+use plimsoll_schedule::plan;
+use plimsoll_schedule::spare::{BufferVerdict, State, verdicts};
 use proptest::prelude::*;
 
 /// One type of four cores, and a pool that buys it.
@@ -244,7 +244,7 @@ fn no_pod_waits_for_the_sake_of_spare_room() {
 #[test]
 fn volumes_and_priority_of_the_template_are_left_out() {
     let disk = pod("web").cpu(1000).with_spec(|spec| {
-        spec.volumes = vec![plimsoll_core::model::PodVolume::Claim("gone".into())];
+        spec.volumes = vec![plimsoll_model::PodVolume::Claim("gone".into())];
         spec.priority = 1_000_000;
     });
     let snapshot = shop()

@@ -1,10 +1,8 @@
 //! Topology spread over zones and hosts: who counts, what is known, and how far a domain may be ahead.
 
-use plimsoll_core::model::{
-    LabelExpression, LabelSelector, PackingMode, PodPhase, SelectorOperator,
-};
-use plimsoll_core::time::Timestamp;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::time::Timestamp;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::{LabelExpression, LabelSelector, PackingMode, PodPhase, SelectorOperator};
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{bare_market, check, market, of_web};
 
@@ -151,7 +149,7 @@ fn zone_no_longer_offered_still_counts() {
 #[test]
 fn zone_of_a_leaving_node_counts_while_a_pod_holds_it() {
     let protected = running_web("held", "n1").with(|pod| {
-        pod.do_not_disrupt = plimsoll_core::model::DoNotDisrupt::Always;
+        pod.do_not_disrupt = plimsoll_model::DoNotDisrupt::Always;
     });
     let outcome = check(
         bare_market()

@@ -1,7 +1,7 @@
 //! Pods under a hard spread that a plan would leave out for the sake of domains or hosts in which no node comes to be, and pods that a
 //! hard spread of others counts.
 
-use plimsoll_core::model::PackingMode;
+use plimsoll_model::PackingMode;
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::check;
 

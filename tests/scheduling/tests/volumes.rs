@@ -1,7 +1,7 @@
 //! Volumes: which cannot be used, where the others pull their pods, and how many a node attaches.
 
-use plimsoll_core::labels::{HOSTNAME, REGION};
-use plimsoll_core::model::{BindingMode, NodeTerm, VolumeClaim, VolumeKind};
+use plimsoll_base::labels::{HOSTNAME, REGION};
+use plimsoll_model::{BindingMode, NodeTerm, VolumeClaim, VolumeKind};
 use plimsoll_oracles::fixture::*;
 use plimsoll_scheduling_tests::{check, market};
 
@@ -119,7 +119,7 @@ fn pairs_of_alternatives_that_disagree_are_left_out() {
 fn labelled(name: &str, labels: &[(&str, &[&str])]) -> ClusterFixture {
     let labels = labels.iter().map(|(key, values)| is_in(key, values));
     let labels = labels.collect();
-    let pull = |volumes: &mut plimsoll_core::model::Volumes| {
+    let pull = |volumes: &mut plimsoll_model::Volumes| {
         let volumes = volumes.volumes.values_mut();
         volumes.for_each(|volume| volume.zone_labels = Clone::clone(&labels));
     };
@@ -411,7 +411,7 @@ fn volumes_without_a_driver_take_no_slot() {
 #[test]
 fn ephemeral_volumes_count_under_the_newest_default_class() {
     let default = |since: Option<i64>| {
-        move |volumes: &mut plimsoll_core::model::Volumes| {
+        move |volumes: &mut plimsoll_model::Volumes| {
             let class = volumes.classes.get_mut("new").unwrap();
             class.default_since = since;
         }

@@ -1,10 +1,8 @@
-//! Names of clouds: the core has none. What it must know of a provider is handed to it as a value (`plimsoll_core::provider`).
+//! Names of clouds: the core has none. What it must know of a provider is handed to it as a value (`plimsoll_model::provider`).
 //!
 //! Read from the text, comments and tests of the core included; a name counts wherever it begins a word.
 
 use crate::tree::Tree;
-
-const CORE: &str = "host/core/src/";
 
 /// Beginnings of words that only one provider uses.
 const CLOUDS: &[&str] = &[
@@ -13,7 +11,7 @@ const CLOUDS: &[&str] = &[
 
 /// Places in the core that name a cloud.
 pub fn named(tree: &Tree) -> Vec<String> {
-    let core = tree.sources().filter(|(path, _)| path.starts_with(CORE));
+    let core = tree.core();
     core.flat_map(|(path, text)| named_in(path, text)).collect()
 }
 
@@ -38,7 +36,7 @@ mod tests {
 
     fn check(text: &str) -> Vec<String> {
         named(&Tree::of(&[
-            ("host/core/src/a.rs", text),
+            ("host/core/model/src/a.rs", text),
             ("host/ec2-facts/src/a.rs", text),
         ]))
     }
@@ -46,7 +44,9 @@ mod tests {
     #[test]
     fn a_cloud_in_the_core_is_a_breach_in_code_and_in_words() {
         let breach = |line: usize, word: &str| {
-            format!("host/core/src/a.rs:{line}: {word} is a cloud's; let the provider hand it in")
+            format!(
+                "host/core/model/src/a.rs:{line}: {word} is a cloud's; let the provider hand it in"
+            )
         };
         assert_eq!(
             check("const DOMAIN: &str = \"karpenter.k8s.aws\";"),

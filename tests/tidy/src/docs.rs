@@ -84,10 +84,10 @@ mod tests {
             "    /// Nodes.\n    /// Whether there are any is open.\n    pub(crate) nodes: u32,\n}\n"
         );
         assert_eq!(
-            openings(&Tree::of(&[("host/core/src/a.rs", text)])),
+            openings(&Tree::of(&[("host/core/model/src/a.rs", text)])),
             [
-                "host/core/src/a.rs:1: a doc comment begins with \"What\"; expected a noun, or \"`true` if\"",
-                "host/core/src/a.rs:7: a doc comment begins with \"Whether\"; expected a noun, or \"`true` if\"",
+                "host/core/model/src/a.rs:1: a doc comment begins with \"What\"; expected a noun, or \"`true` if\"",
+                "host/core/model/src/a.rs:7: a doc comment begins with \"Whether\"; expected a noun, or \"`true` if\"",
             ]
         );
     }
@@ -102,12 +102,12 @@ mod tests {
             "//! What for.",
         ] {
             let text = format!("{line}\npub fn price() {{}}\n");
-            assert_eq!(check("host/core/src/a.rs", &text), 0, "{line}");
+            assert_eq!(check("host/core/model/src/a.rs", &text), 0, "{line}");
         }
         let private = "/// What it is.\nfn price() {}\npub fn other() {}\n";
-        assert_eq!(check("host/core/src/a.rs", private), 0);
+        assert_eq!(check("host/core/model/src/a.rs", private), 0);
         let public = "/// What it is.\npub fn price() {}\n";
-        assert_eq!(check("host/core/src/a.rs", public), 1);
+        assert_eq!(check("host/core/model/src/a.rs", public), 1);
         assert_eq!(check("policies/rank-a/src/lib.rs", public), 0);
     }
 
@@ -119,7 +119,7 @@ mod tests {
                 "policies/rank-a/src/order.rs",
                 "//! Order of types.\n//! What for.\n",
             ),
-            ("host/core/src/a.rs", "//! Whatever is left.\n"),
+            ("host/core/model/src/a.rs", "//! Whatever is left.\n"),
         ]);
         assert_eq!(
             headers(&tree),

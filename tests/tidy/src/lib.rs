@@ -11,7 +11,6 @@ pub mod clouds;
 pub mod docs;
 pub mod files;
 pub mod graph;
-pub mod layers;
 pub mod manifests;
 pub mod names;
 pub mod orphans;

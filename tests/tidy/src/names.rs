@@ -4,12 +4,10 @@ use std::collections::BTreeMap;
 
 use crate::tree::{Tree, opens_tests};
 
-const CORE: &str = "host/core/src/";
-
 /// Names that more than one struct, enum, trait or alias of the core has, public or private; tests apart.
 pub fn types(tree: &Tree) -> Vec<String> {
     let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    let core = tree.sources().filter(|(path, _)| path.starts_with(CORE));
+    let core = tree.core();
     for (path, text) in
         core.filter(|(path, _)| !path.ends_with("/tests.rs") && !path.contains("/tests/"))
     {
@@ -56,16 +54,15 @@ mod tests {
     fn types_below_tests_in_a_file_of_their_own_are_read() {
         let tree = Tree::of(&[
             (
-                "host/core/src/a/mod.rs",
+                "host/core/model/src/a/mod.rs",
                 "#[cfg(test)]\nmod tests;\n\npub struct Slot;\n",
             ),
             (
-                "host/core/src/b.rs",
+                "host/core/model/src/b.rs",
                 "pub struct Slot;\n#[cfg(test)]\nmod tests {\n    struct Own;\n    struct Own;\n}\n",
             ),
         ]);
-        let expected =
-            "host/core/src/a/mod.rs:4, host/core/src/b.rs:1: Slot is the name of several types";
+        let expected = "host/core/model/src/a/mod.rs:4, host/core/model/src/b.rs:1: Slot is the name of several types";
         assert_eq!(types(&tree), [expected]);
     }
 
@@ -73,20 +70,20 @@ mod tests {
     fn two_types_of_one_name_are_a_breach() {
         let tree = Tree::of(&[
             (
-                "host/core/src/a.rs",
+                "host/core/model/src/a.rs",
                 "pub struct Slot {\n    of: u8,\n}\npub(crate) enum Kind<T> {}\n",
             ),
             (
-                "host/core/src/b/c.rs",
+                "host/core/model/src/b/c.rs",
                 "/// A slot.\ntype Slot = (u8, u8);\nstruct Other;\n",
             ),
-            ("host/core/src/d.rs", "trait Kind {}"),
+            ("host/core/model/src/d.rs", "trait Kind {}"),
         ]);
         assert_eq!(
             types(&tree),
             [
-                "host/core/src/a.rs:4, host/core/src/d.rs:1: Kind is the name of several types",
-                "host/core/src/a.rs:1, host/core/src/b/c.rs:2: Slot is the name of several types",
+                "host/core/model/src/a.rs:4, host/core/model/src/d.rs:1: Kind is the name of several types",
+                "host/core/model/src/a.rs:1, host/core/model/src/b/c.rs:2: Slot is the name of several types",
             ]
         );
     }
@@ -95,14 +92,14 @@ mod tests {
     fn associated_types_tests_and_other_crates_are_apart() {
         let tree = Tree::of(&[
             (
-                "host/core/src/a.rs",
+                "host/core/model/src/a.rs",
                 "struct Slot;\nimpl Deref for A {\n    type Target = Slot;\n}\n#[cfg(test)]\nmod tests {\n    struct Slot;\n}\n",
             ),
             (
-                "host/core/src/b.rs",
+                "host/core/model/src/b.rs",
                 "impl Deref for B {\n    type Target = u8;\n}\n",
             ),
-            ("host/core/src/b/tests.rs", "struct Slot;"),
+            ("host/core/model/src/b/tests.rs", "struct Slot;"),
             ("host/sim/src/a.rs", "struct Slot;"),
         ]);
         assert_eq!(types(&tree), [""; 0]);

@@ -5,8 +5,6 @@
 
 use crate::tree::Tree;
 
-const CORE: &str = "host/core/src/";
-
 /// Modules of the standard library, each with what to take instead.
 const MODULES: &[(&str, &str)] = &[
     ("env", "take a setting"),
@@ -37,7 +35,7 @@ const WORDS: &[(&str, &str)] = &[
 
 /// Places in the core that reach outside.
 pub fn reaches(tree: &Tree) -> Vec<String> {
-    let core = tree.sources().filter(|(path, _)| path.starts_with(CORE));
+    let core = tree.core();
     core.flat_map(|(path, text)| reaches_in(path, text))
         .collect()
 }
@@ -81,12 +79,12 @@ mod tests {
 
     fn check(text: &str) -> Vec<String> {
         let breaches = reaches(&Tree::of(&[
-            ("host/core/src/a.rs", text),
+            ("host/core/model/src/a.rs", text),
             ("host/policy/src/a.rs", text),
         ]));
         let short = |breach: &String| {
             breach
-                .strip_prefix("host/core/src/a.rs:")
+                .strip_prefix("host/core/model/src/a.rs:")
                 .unwrap()
                 .split(';')
                 .next()

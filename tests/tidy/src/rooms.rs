@@ -39,26 +39,80 @@ const API_TYPES: &[&str] = &["kube", "kube-core", "kube-derive"];
 /// A name that ends in `/` means every folder in it.
 const ROOMS: &[Room] = &[
     quiet("host/columns", &[], &[]),
-    quiet("host/core", &[], &[]),
+    quiet("host/core/base", &[], &[]),
+    quiet("host/core/pack", &["host/core/base"], &[]),
+    quiet("host/core/model", &["host/core/base"], &[]),
+    quiet(
+        "host/core/hooks",
+        &["host/core/base", "host/core/model"],
+        &[],
+    ),
+    quiet(
+        "host/core/check",
+        &["host/core/base", "host/core/model"],
+        &[],
+    ),
+    quiet(
+        "host/core/schedule",
+        &[
+            "host/core/base",
+            "host/core/hooks",
+            "host/core/model",
+            "host/core/pack",
+        ],
+        &[],
+    ),
+    quiet(
+        "host/core/disrupt",
+        &[
+            "host/core/base",
+            "host/core/hooks",
+            "host/core/model",
+            "host/core/schedule",
+        ],
+        &[],
+    ),
+    quiet(
+        "host/core/cluster",
+        &["host/core/base", "host/core/model"],
+        &[],
+    ),
+    quiet(
+        "host/core/lifecycle",
+        &["host/core/base", "host/core/model"],
+        &[],
+    ),
+    quiet(
+        "host/core/engine",
+        &[
+            "host/core/base",
+            "host/core/cluster",
+            "host/core/disrupt",
+            "host/core/lifecycle",
+            "host/core/model",
+            "host/core/schedule",
+        ],
+        &[],
+    ),
     quiet("host/encode", &[], &[]),
-    quiet("host/policy", &["host/core"], &["wasmtime"]),
-    quiet("host/author", &["host/core", "host/policy"], &["wasmtime"]),
-    quiet("host/api", &["host/core"], API_TYPES),
-    quiet("host/ec2-facts", &["host/core"], &[]),
+    quiet("host/policy", &["host/core/"], &["wasmtime"]),
+    quiet("host/author", &["host/core/", "host/policy"], &["wasmtime"]),
+    quiet("host/api", &["host/core/"], API_TYPES),
+    quiet("host/ec2-facts", &["host/core/"], &[]),
     quiet(
         "host/snapshot",
-        &["host/core", "host/api", "host/ec2-facts", "host/sim"],
+        &["host/core/", "host/api", "host/ec2-facts", "host/sim"],
         API_TYPES,
     ),
-    quiet("host/sim", &["host/core"], &[]),
-    quiet("host/report", &["host/core", "host/sim"], &[]),
-    loud("host/kube", &["host/core", "host/api"]),
-    loud("host/kwok", &["host/core", "host/api"]),
-    loud("host/aws", &["host/core", "host/api", "host/ec2-facts"]),
+    quiet("host/sim", &["host/core/"], &[]),
+    quiet("host/report", &["host/core/", "host/sim"], &[]),
+    loud("host/kube", &["host/core/", "host/api"]),
+    loud("host/kwok", &["host/core/", "host/api"]),
+    loud("host/aws", &["host/core/", "host/api", "host/ec2-facts"]),
     loud(
         "host/controller",
         &[
-            "host/core",
+            "host/core/",
             "host/policy",
             "host/api",
             "host/kube",
@@ -175,20 +229,20 @@ mod tests {
 
     #[test]
     fn an_edge_that_no_row_allows_is_a_breach() {
-        let [core, api, lab] = ["plimsoll-core", "plimsoll-api", "plimsoll-lab"];
+        let [model, api, lab] = ["plimsoll-model", "plimsoll-api", "plimsoll-lab"];
         let uses = |name| (name, Kind::Normal);
         let graph = made_up(&[
-            (core, "host/core", &[uses(api)]),
-            (api, "host/api", &[uses(core)]),
-            ("rank-x", "policies/rank-x", &[uses(core)]),
+            (model, "host/core/model", &[uses(api)]),
+            (api, "host/api", &[uses(model)]),
+            ("rank-x", "policies/rank-x", &[uses(model)]),
             ("plimsoll-sim", "host/sim", &[uses(lab)]),
-            (lab, "tests/lab", &[uses(core), uses(api)]),
+            (lab, "tests/lab", &[uses(model), uses(api)]),
         ]);
         assert_eq!(
             edges(&graph),
             [
-                "host/core/Cargo.toml: this room may not use host/api",
-                "policies/rank-x/Cargo.toml: this room may not use host/core",
+                "host/core/model/Cargo.toml: this room may not use host/api",
+                "policies/rank-x/Cargo.toml: this room may not use host/core/model",
                 "host/sim/Cargo.toml: this room may not use tests/lab",
             ]
         );
@@ -201,7 +255,7 @@ mod tests {
             ("plimsoll-lab", Kind::Build),
         ];
         let graph = made_up(&[
-            ("plimsoll-core", "host/core", uses),
+            ("plimsoll-model", "host/core/model", uses),
             ("plimsoll-lab", "tests/lab", &[]),
         ]);
         assert_eq!(edges(&graph), [""; 0]);
@@ -223,8 +277,8 @@ mod tests {
         let graph = made_up(&[
             ("plimsoll-sim", "host/sim", &[("innocent", Kind::Normal)]),
             (
-                "plimsoll-core",
-                "host/core",
+                "plimsoll-model",
+                "host/core/model",
                 &[("innocent", Kind::Development)],
             ),
             ("plimsoll-kube", "host/kube", &[("innocent", Kind::Normal)]),

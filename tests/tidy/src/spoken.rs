@@ -113,12 +113,12 @@ mod tests {
                 format!("         and {word}\", name);"),
                 format!("         what {word}, \\"),
             ] {
-                assert_eq!(check("host/core/src/a.rs", &line), 1, "{line}");
-                assert_eq!(check("host/core/tests/a.rs", &line), 0, "{line}");
+                assert_eq!(check("host/core/model/src/a.rs", &line), 1, "{line}");
+                assert_eq!(check("host/core/model/tests/a.rs", &line), 0, "{line}");
             }
             let help = format!("    /// What {word}.");
             assert_eq!(check("host/cli/src/flags/run.rs", &help), 1);
-            assert_eq!(check("host/core/src/a.rs", &help), 0);
+            assert_eq!(check("host/core/model/src/a.rs", &help), 0);
         }
     }
 
@@ -129,7 +129,7 @@ mod tests {
             concat!("f(\"under", "go", "es\");"),
             concat!("#[cfg(test)]\nmod tests {\n    f(\"it go", "es\");\n}"),
         ] {
-            assert_eq!(check("host/core/src/a.rs", line), 0, "{line}");
+            assert_eq!(check("host/core/model/src/a.rs", line), 0, "{line}");
         }
     }
 }

@@ -66,6 +66,12 @@ impl Tree {
             .filter(|(path, text)| has_extension(path, &["rs"]) && !is_generated(text))
     }
 
+    /// Those of them that are of the core's crates.
+    pub fn core(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.sources()
+            .filter(|(path, _)| path.starts_with("host/core/") && path.contains("/src/"))
+    }
+
     /// The text of one file.
     pub fn text(&self, path: &str) -> Option<&str> {
         self.texts.get(path).map(String::as_str)

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 use plimsoll_tidy::graph::Features;
 use plimsoll_tidy::supply::{self, Lists};
 use plimsoll_tidy::{
-    Graph, Tree, acceptance, clouds, docs, files, layers, manifests, names, orphans, purity, rooms,
-    spoken, unfinished, words,
+    Graph, Tree, acceptance, clouds, docs, files, manifests, names, orphans, purity, rooms, spoken,
+    unfinished, words,
 };
 
 static TREE: LazyLock<Tree> =
@@ -37,11 +37,13 @@ fn holds(breaches: &[String]) {
 /// Rules over nothing hold; these would too.
 #[test]
 fn the_repository_is_seen() {
-    assert!(TREE.text("host/core/src/lib.rs").is_some());
-    let core = GRAPH.ours().find(|(_, folder)| *folder == "host/core");
+    assert!(TREE.text("host/core/model/src/lib.rs").is_some());
+    let core = GRAPH
+        .ours()
+        .find(|(_, folder)| *folder == "host/core/model");
     assert_eq!(
         core.map(|(package, _)| package.name.as_str()),
-        Some("plimsoll-core")
+        Some("plimsoll-model")
     );
     assert!(GRAPH.packages.iter().any(|package| package.name == "serde"));
 }
@@ -114,11 +116,6 @@ fn nothing_is_left_undone_by_its_own_words() {
 #[test]
 fn the_core_touches_nothing_but_its_arguments() {
     holds(&purity::reaches(&TREE));
-}
-
-#[test]
-fn the_core_stands_in_layers() {
-    holds(&layers::layers(&TREE));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
-use plimsoll_core::resources::Resources;
+use plimsoll_base::resources::Resources;
 
 use crate::error::FieldError;
 use crate::intern::Interner;

@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as core_v1;
-use plimsoll_core::cron::Schedule;
-use plimsoll_core::model::{
+use plimsoll_base::cron::Schedule;
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::{
     BufferSource, BufferWindow, CapacityBuffer, PodShape, PodSpec, PodTemplate, Status,
     UsedTemplate,
 };
-use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::time::{Span, Timestamp};
 use serde_json::{Map, Value, json};
 
 use super::amounts::amounts;

@@ -1,8 +1,8 @@
 //! `karpenter.sh/v1 NodeClaim`.
 
-use plimsoll_core::ids::{ClaimName, NodeName, PoolName, ProviderId};
-use plimsoll_core::labels;
-use plimsoll_core::model::NodeClaim;
+use plimsoll_base::ids::{ClaimName, NodeName, PoolName, ProviderId};
+use plimsoll_base::labels;
+use plimsoll_model::NodeClaim;
 use serde_json::{Value, json};
 
 use super::amounts::amounts;

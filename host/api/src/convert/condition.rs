@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use plimsoll_core::model::{self, ConditionStatus, ConditionType};
-use plimsoll_core::provider::ClassStatus;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::provider::ClassStatus;
+use plimsoll_model::{ConditionStatus, ConditionType};
 use serde_json::{Value, json};
 
 use super::metadata;
@@ -19,7 +19,7 @@ pub(super) fn conditions(
     written: &[Condition],
     created: Timestamp,
     interner: &mut Interner,
-) -> model::Conditions {
+) -> plimsoll_model::Conditions {
     let known = written.iter().filter_map(|written| {
         let kind = ConditionType::parse(&written.kind)?;
         let mut condition = condition(written, created);
@@ -34,23 +34,23 @@ pub(super) fn conditions_without_ready(
     written: &[Condition],
     created: Timestamp,
     interner: &mut Interner,
-) -> model::Conditions {
+) -> plimsoll_model::Conditions {
     let all = conditions(written, created, interner);
     let own = all.iter().filter(|(kind, _)| *kind != ConditionType::Ready);
     own.map(|(kind, own)| (kind, own.clone())).collect()
 }
 
 /// Conditions as they are written.
-pub(super) fn conditions_value(conditions: &model::Conditions) -> Vec<Value> {
+pub(super) fn conditions_value(conditions: &plimsoll_model::Conditions) -> Vec<Value> {
     let each = conditions.iter();
     each.map(|(kind, own)| condition_value(kind.as_str(), own))
         .collect()
 }
 
 /// A condition as it is written, of whatever type.
-pub fn condition(written: &Condition, created: Timestamp) -> model::Condition {
+pub fn condition(written: &Condition, created: Timestamp) -> plimsoll_model::Condition {
     let since = written.last_transition_time.as_ref();
-    model::Condition {
+    plimsoll_model::Condition {
         status: ConditionStatus::parse(&written.status),
         reason: Arc::from(written.reason.as_str()),
         message: Arc::from(written.message.as_str()),
@@ -71,7 +71,7 @@ pub fn class_status(metadata: &ObjectMeta, ready: Option<&Condition>) -> ClassSt
 }
 
 /// One condition as it is written.
-pub fn condition_value(kind: &str, condition: &model::Condition) -> Value {
+pub fn condition_value(kind: &str, condition: &plimsoll_model::Condition) -> Value {
     let mut value = json!({
         "type": kind,
         "status": condition.status.as_str(),

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use k8s_openapi::api::storage::v1 as storage;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
-use plimsoll_core::ids::{NodeName, ObjectName};
-use plimsoll_core::model::{CsiDriver, CsiNode, StorageCapacity, VolumeAttachment, VolumePart};
-use plimsoll_core::quantity;
-use plimsoll_core::requirement::Requirements;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::{NodeName, ObjectName};
+use plimsoll_base::quantity;
+use plimsoll_base::requirement::Requirements;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::{CsiDriver, CsiNode, StorageCapacity, VolumeAttachment, VolumePart};
 use serde_json::{Map, Value, json};
 
 use super::{metadata, requirement};

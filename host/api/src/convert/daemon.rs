@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::ids::Uid;
-use plimsoll_core::model::{DaemonSet, OwnerKind, Pod, PodSpec};
+use plimsoll_base::ids::Uid;
+use plimsoll_model::{DaemonSet, OwnerKind, Pod, PodSpec};
 
 use crate::intern::Interner;
 

@@ -1,8 +1,8 @@
 //! `resource.k8s.io/v1 DeviceClass`.
 
 use k8s_openapi::api::resource::v1 as resource;
-use plimsoll_core::model::DeviceClass;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::DeviceClass;
 use serde_json::{Map, Value, json};
 
 use super::metadata;

@@ -1,7 +1,7 @@
 //! Keys of labels as objects spell them. What Kubernetes renamed is one key in the core; what drivers of volumes call the zone is
 //! translated here, on pods, pools and volumes alike.
 
-use plimsoll_core::labels::{LabelKey, ZONE};
+use plimsoll_base::labels::{LabelKey, ZONE};
 
 /// Keys under which drivers of volumes name the zone.
 const ZONES_OF_DRIVERS: [&str; 1] = ["topology.ebs.csi.aws.com/zone"];

@@ -1,7 +1,7 @@
 //! `v1 LimitRange`: defaults that the API server gives to containers of a namespace.
 
 use k8s_openapi::api::core::v1 as core_v1;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
 use serde_json::{Value, json};
 
 use super::metadata;

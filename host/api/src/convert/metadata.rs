@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, OwnerReference, Time};
 use k8s_openapi::jiff;
-use plimsoll_core::ids::{ObjectName, Uid};
-use plimsoll_core::labels::Labels;
-use plimsoll_core::model::{Owner, OwnerKind};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::{ObjectName, Uid};
+use plimsoll_base::labels::Labels;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::{Owner, OwnerKind};
 
 use crate::error::FieldError;
 use crate::intern::Interner;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as k8s;
-use plimsoll_core::ids::{NodeName, ProviderId};
-use plimsoll_core::model::{Condition, ConditionStatus, Node, NodeConditions};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::{NodeName, ProviderId};
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::{Condition, ConditionStatus, Node, NodeConditions};
 use serde_json::{Map, Value, json};
 
 use super::amounts::amounts_or_none;
@@ -112,7 +112,7 @@ pub(crate) fn to_value(node: &Node) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_core::model::Readiness;
+    use plimsoll_model::Readiness;
 
     use super::*;
 

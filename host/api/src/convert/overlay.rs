@@ -1,8 +1,8 @@
 //! `karpenter.sh/v1alpha1 NodeOverlay`.
 
-use plimsoll_core::model::{NodeOverlay, PriceChange, Status};
-use plimsoll_core::time::Timestamp;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::time::Timestamp;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::{NodeOverlay, PriceChange, Status};
 use serde_json::{Value, json};
 
 use super::amounts::amounts;

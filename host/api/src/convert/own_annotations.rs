@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use plimsoll_core::model::{ASKED_ANNOTATION, Ceilings, NamedPolicies, UNDERSIZED_ANNOTATION};
+use plimsoll_model::{ASKED_ANNOTATION, Ceilings, NamedPolicies, UNDERSIZED_ANNOTATION};
 
 use crate::keys;
 use crate::validate::nearest;

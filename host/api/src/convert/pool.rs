@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use plimsoll_core::ids::PoolName;
-use plimsoll_core::labels::Labels;
-use plimsoll_core::model::{
+use plimsoll_base::ids::PoolName;
+use plimsoll_base::labels::Labels;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::{
     Budget, BudgetNodes, BudgetReason, BudgetReasons, Ceilings, ClassRef, ConsolidationPolicy,
     MEMORY, NamedPolicies, NodePool, PackingMode, PoolDisruption, Status,
 };
-use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_core::units::PricePerHour;
 use serde_json::{Map, Value, json};
 
 use super::amounts::amounts;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as k8s;
-use plimsoll_core::model::NodeTerm;
-use plimsoll_core::requirement::{Operator, Requirement, Requirements};
+use plimsoll_base::requirement::{Operator, Requirement, Requirements};
+use plimsoll_model::NodeTerm;
 use serde_json::{Value, json};
 
 use super::each;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{
     LabelSelector as Written, LabelSelectorRequirement,
 };
-use plimsoll_core::model::{LabelExpression, LabelSelector, SelectorOperator};
+use plimsoll_model::{LabelExpression, LabelSelector, SelectorOperator};
 use serde_json::{Value, json};
 
 use crate::error::{FieldError, Within};

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1 as k8s;
 use k8s_openapi::api::storage::v1 as storage;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::labels::{LabelKey, REGION, ZONE};
-use plimsoll_core::model::{
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::labels::{LabelKey, REGION, ZONE};
+use plimsoll_base::quantity;
+use plimsoll_base::requirement::{Requirement, Requirements};
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::{
     BindingMode, PersistentVolume, StorageClass, VolumeClaim, VolumeKind, VolumePart,
 };
-use plimsoll_core::quantity;
-use plimsoll_core::requirement::{Requirement, Requirements};
-use plimsoll_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::label::label_key;

@@ -1,7 +1,7 @@
 //! Taints and tolerations.
 
 use k8s_openapi::api::core::v1 as k8s;
-use plimsoll_core::model::{Effect, Taint, Toleration, TolerationOperator};
+use plimsoll_model::{Effect, Taint, Toleration, TolerationOperator};
 
 use super::each;
 use crate::error::FieldError;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::model::{NodePool, Taint, TemplateField, WrittenTemplate};
+use plimsoll_model::{NodePool, Taint, TemplateField, WrittenTemplate};
 use serde_json::{Map, Value, json};
 
 use super::metadata;

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use plimsoll_core::labels::Labels;
-use plimsoll_core::model::Unread;
+use plimsoll_base::labels::Labels;
+use plimsoll_model::Unread;
 use serde_json::{Map, Value};
 
 use super::metadata;

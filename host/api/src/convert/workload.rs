@@ -4,11 +4,11 @@ use k8s_openapi::api::core::v1 as core_v1;
 use k8s_openapi::api::{apps::v1 as apps, policy::v1 as policy};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{LabelSelector as Written, ObjectMeta};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
-use plimsoll_core::model::{
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::{
     DaemonSet, DisruptionLimit, LabelSelector, Namespace, PodDisruptionBudget, Replicated, Service,
     WorkloadKind,
 };
-use plimsoll_core::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::buffer::{shape, write_shape};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use plimsoll_core::model::Unread;
+use plimsoll_model::Unread;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

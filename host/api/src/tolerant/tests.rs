@@ -1,7 +1,7 @@
 //! Objects of newer versions, read as far as they are understood.
 
-use plimsoll_core::model::{BudgetReasons, NodeClaim, NodePool};
-use plimsoll_core::resources::ResourceName;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_model::{BudgetReasons, NodeClaim, NodePool};
 use serde_json::json;
 
 use super::*;
@@ -30,7 +30,7 @@ fn read_as(kind: Kind, value: &Value) -> Result<Object, ReadError> {
 
 fn pool(value: &Value) -> Arc<NodePool> {
     match read_as(Kind::NodePool, value) {
-        Ok(Object::Whole(model::Object::Pool(pool))) => pool,
+        Ok(Object::Whole(plimsoll_model::Object::Pool(pool))) => pool,
         other => unreachable!("a pool: {other:?}"),
     }
 }
@@ -171,7 +171,7 @@ fn claim_value() -> Value {
 #[test]
 fn a_claim_that_is_not_understood_keeps_its_instance_its_pool_and_its_end() {
     let claim: Arc<NodeClaim> = match read_as(Kind::NodeClaim, &claim_value()) {
-        Ok(Object::Whole(model::Object::Claim(claim))) => claim,
+        Ok(Object::Whole(plimsoll_model::Object::Claim(claim))) => claim,
         other => unreachable!("a claim: {other:?}"),
     };
     assert!(claim.unread.problem.is_some());
@@ -194,8 +194,8 @@ fn a_claim_without_its_instance_is_not_read_and_a_pool_without_its_class_has_tha
     let told = unnamed.unread.problem.as_deref().unwrap_or_default();
     assert!(told.contains("nodeClassRef"), "{told}");
     // The class is the one of before, and all else is as it is now.
-    let after = Object::Whole(model::Object::Pool(unnamed)).of_class_before(&before);
-    let Object::Whole(model::Object::Pool(pool)) = after else {
+    let after = Object::Whole(plimsoll_model::Object::Pool(unnamed)).of_class_before(&before);
+    let Object::Whole(plimsoll_model::Object::Pool(pool)) = after else {
         unreachable!("a pool");
     };
     assert_eq!(&*pool.class.kind, "KWOKNodeClass");

@@ -13,8 +13,8 @@ mod rules;
 mod unserved;
 mod walk;
 
-use plimsoll_core::ids::Uid;
-use plimsoll_core::model::NodeClaim;
+use plimsoll_base::ids::Uid;
+use plimsoll_model::NodeClaim;
 use serde_json::Value;
 
 pub use finding::{Finding, Severity};

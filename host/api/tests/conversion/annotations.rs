@@ -4,9 +4,8 @@
 use std::sync::Arc;
 
 use plimsoll_api::{Interner, Kind, Object, read};
-use plimsoll_core::labels::Labels;
-use plimsoll_core::model;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::labels::Labels;
+use plimsoll_base::time::Timestamp;
 use serde_json::{Value, json};
 
 const OURS: &str = "karpenter.sh/do-not-disrupt";
@@ -16,9 +15,9 @@ fn known(kind: Kind, object: &Value) -> (Object, Labels) {
     let mut interner = Interner::default();
     let (_, object) = read(kind, object, &mut interner, &mut |_| {}).expect("it can be read");
     let known = match &object {
-        Object::Whole(model::Object::Pool(pool)) => Some(pool.annotations.clone()),
-        Object::Whole(model::Object::Claim(claim)) => Some(claim.annotations.clone()),
-        Object::Whole(model::Object::Node(node)) => Some(node.annotations.clone()),
+        Object::Whole(plimsoll_model::Object::Pool(pool)) => Some(pool.annotations.clone()),
+        Object::Whole(plimsoll_model::Object::Claim(claim)) => Some(claim.annotations.clone()),
+        Object::Whole(plimsoll_model::Object::Node(node)) => Some(node.annotations.clone()),
         _ => None,
     };
     (object, known.expect("a kind that has some"))
@@ -69,7 +68,7 @@ fn a_deadline_of_a_drain_is_an_instant_or_none() {
             "metadata": {"name": "a", "annotations": annotations}, "spec": {"nodeClassRef": class()},
         });
         match known(Kind::NodeClaim, &claim).0 {
-            Object::Whole(model::Object::Claim(claim)) => claim.drained_by,
+            Object::Whole(plimsoll_model::Object::Claim(claim)) => claim.drained_by,
             _ => None,
         }
     };

@@ -1,8 +1,7 @@
 //! Volumes attached to nodes, as they are written and as the core knows them.
 
 use plimsoll_api::{Interner, Kind, Object, read};
-use plimsoll_core::model;
-use plimsoll_core::model::VolumeAttachment;
+use plimsoll_model::VolumeAttachment;
 use serde_json::{Value, json};
 
 fn known(object: &Value) -> Object {
@@ -30,14 +29,17 @@ fn an_attachment_is_known_by_its_driver_node_and_volume_and_reads_back_the_same(
         volume: Some("pv-1".into()),
     };
     let object = known(&written(&json!({"persistentVolumeName": "pv-1"})));
-    assert_eq!(object, Object::Whole(model::Object::from(expected)));
+    assert_eq!(
+        object,
+        Object::Whole(plimsoll_model::Object::from(expected))
+    );
     assert_eq!(known(&object.to_value()), object);
 }
 
 #[test]
 fn a_volume_that_is_described_in_place_has_no_name() {
     let inline = json!({"inlineVolumeSpec": {"hostPath": {"path": "/"}}});
-    let Object::Whole(model::Object::Attachment(own)) = known(&written(&inline)) else {
+    let Object::Whole(plimsoll_model::Object::Attachment(own)) = known(&written(&inline)) else {
         unreachable!("an attachment");
     };
     assert_eq!(own.volume, None);

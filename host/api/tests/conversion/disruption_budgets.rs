@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_api::{Interner, Kind, Object, read, validate};
-use plimsoll_core::model::{self, DisruptionLimit, PodDisruptionBudget};
+use plimsoll_model::{DisruptionLimit, PodDisruptionBudget};
 use serde_json::{Value, json};
 
 fn known(object: &Value) -> Arc<PodDisruptionBudget> {
@@ -11,7 +11,7 @@ fn known(object: &Value) -> Arc<PodDisruptionBudget> {
     let kind = Kind::PodDisruptionBudget;
     let read = read(kind, object, &mut interner, &mut |_| {});
     match read.expect("it can be read").1 {
-        Object::Whole(model::Object::DisruptionBudget(budget)) => budget,
+        Object::Whole(plimsoll_model::Object::DisruptionBudget(budget)) => budget,
         other => unreachable!("a budget: {other:?}"),
     }
 }
@@ -37,7 +37,9 @@ fn a_budget_reads_back_the_same_whether_or_not_it_is_met_and_has_a_limit() {
             let status = json!({"currentHealthy": healthy, "desiredHealthy": wanted});
             let budget = known(&written(&spec, &status));
             assert_eq!(budget.is_met, is_met, "{healthy} of {wanted}");
-            let object = Object::Whole(model::Object::DisruptionBudget(Arc::clone(&budget)));
+            let object = Object::Whole(plimsoll_model::Object::DisruptionBudget(Arc::clone(
+                &budget,
+            )));
             assert_eq!(known(&object.to_value()), budget);
         }
     }

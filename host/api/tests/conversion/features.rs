@@ -1,7 +1,6 @@
 //! Features that a pod needs its node to declare, as kube-scheduler v1.36.3 infers them.
 
 use plimsoll_api::{Interner, Kind, Object, read};
-use plimsoll_core::model;
 use serde_json::{Value, json};
 
 /// Features of a pod, which reads back the same from what is written of it.
@@ -9,7 +8,7 @@ fn features(spec: &Value) -> Vec<String> {
     let mut interner = Interner::default();
     let mut once = |object: &Value| {
         let read = read(Kind::Pod, object, &mut interner, &mut |_| {}).expect("it can be read");
-        let (_, Object::Whole(model::Object::Pod(pod))) = read else {
+        let (_, Object::Whole(plimsoll_model::Object::Pod(pod))) = read else {
             unreachable!("a pod");
         };
         pod
@@ -19,7 +18,7 @@ fn features(spec: &Value) -> Vec<String> {
         "metadata": {"name": "a", "creationTimestamp": "2026-01-01T00:00:00Z"},
     });
     let known = once(&pod);
-    let written = Object::Whole(model::Object::Pod(known.clone())).to_value();
+    let written = Object::Whole(plimsoll_model::Object::Pod(known.clone())).to_value();
     assert_eq!(once(&written).spec.features, known.spec.features);
     known
         .spec

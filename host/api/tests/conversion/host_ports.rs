@@ -1,7 +1,6 @@
 //! Ports that containers take on their host, by what kind of container asks for them.
 
 use plimsoll_api::{Interner, Kind, Object, read};
-use plimsoll_core::model;
 use serde_json::{Value, json};
 
 /// Ports of a pod whose specification is given, in the order in which they are known.
@@ -9,7 +8,7 @@ fn ports(spec: &Value) -> Vec<(String, u16)> {
     let pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": spec});
     let mut interner = Interner::default();
     let (_, object) = read(Kind::Pod, &pod, &mut interner, &mut |_| {}).expect("it can be read");
-    let Object::Whole(model::Object::Pod(pod)) = object else {
+    let Object::Whole(plimsoll_model::Object::Pod(pod)) = object else {
         unreachable!("a pod");
     };
     let ports = pod.spec.host_ports.iter();

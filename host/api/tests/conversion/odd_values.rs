@@ -1,7 +1,6 @@
 //! Objects of servers that know more than this version: whatever stands in one field, the rest of the object is read, and the field is named.
 
 use plimsoll_api::{Interner, Kind, Object, read_class, read_tolerant};
-use plimsoll_core::model;
 use serde_json::{Value, json};
 
 /// Values that a field may have in a version to come, or by mistake.
@@ -161,7 +160,7 @@ fn whatever_one_field_of_a_pool_says_the_pool_is_read_and_the_field_is_named() {
     let mut problems = 0;
     for (place, value) in changed(&pool()) {
         let read = read_tolerant(Kind::NodePool, &value, &mut Interner::new());
-        let Ok((_, Object::Whole(model::Object::Pool(pool)))) = read else {
+        let Ok((_, Object::Whole(plimsoll_model::Object::Pool(pool)))) = read else {
             panic!("{place}: {read:?}");
         };
         assert_eq!((pool.name.as_str(), pool.uid.as_str()), ("general", "u1"));
@@ -189,7 +188,7 @@ fn whatever_one_field_of_a_claim_says_its_instance_and_pool_stay_known_or_nothin
         let vital = ["/spec/nodeClassRef", "/status", "/metadata"];
         let is_vital = place == "/spec" || vital.iter().any(|vital| place.starts_with(vital));
         match read_tolerant(Kind::NodeClaim, &value, &mut Interner::new()) {
-            Ok((_, Object::Whole(model::Object::Claim(claim)))) => {
+            Ok((_, Object::Whole(plimsoll_model::Object::Claim(claim)))) => {
                 assert_eq!(claim.pool.as_str(), "general");
                 assert!(is_vital || claim.provider_id.is_some(), "{place}");
                 if let Some(problem) = &claim.unread.problem {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use plimsoll_api::{Interner, Kind, Object, Severity, read, validate};
-use plimsoll_core::model::{self, DisruptionReason, NodePool};
+use plimsoll_model::{DisruptionReason, NodePool};
 use serde_json::{Value, json};
 
 fn written(budgets: &Value) -> Value {
@@ -27,7 +27,7 @@ fn known(object: &Value) -> Arc<NodePool> {
         &mut |_| {},
     );
     match read.expect("it can be read").1 {
-        Object::Whole(model::Object::Pool(pool)) => pool,
+        Object::Whole(plimsoll_model::Object::Pool(pool)) => pool,
         other => unreachable!("a pool: {other:?}"),
     }
 }
@@ -44,7 +44,7 @@ fn a_list_of_reasons_that_is_absent_is_another_than_an_empty_one_and_both_read_b
         let pool = known(&written(&json!([budget])));
         let reasons = &pool.disruption.budgets[0].reasons;
         assert_eq!(reasons.limit(DisruptionReason::Empty), limits, "{budget}");
-        let object = Object::Whole(model::Object::Pool(Arc::clone(&pool)));
+        let object = Object::Whole(plimsoll_model::Object::Pool(Arc::clone(&pool)));
         assert_eq!(known(&object.to_value()).disruption, pool.disruption);
     }
 }

@@ -2,8 +2,7 @@
 //! k8s.io/component-helpers v0.36.3 and v0.37.2 gives.
 
 use plimsoll_api::{Interner, Kind, Object, ResizeRule, read};
-use plimsoll_core::model;
-use plimsoll_core::resources::ResourceName;
+use plimsoll_base::resources::ResourceName;
 use serde_json::{Value, json};
 
 /// Cores that a pod counts by each rule: up to 1.36, from 1.37 on, and where the version is not known.
@@ -15,7 +14,7 @@ fn cores(spec: &Value, status: &Value) -> [i64; 3] {
         let mut interner = Interner::default();
         interner.resizes = rule;
         let read = read(Kind::Pod, &pod, &mut interner, &mut |_| {}).expect("it can be read");
-        let (_, Object::Whole(model::Object::Pod(pod))) = read else {
+        let (_, Object::Whole(plimsoll_model::Object::Pod(pod))) = read else {
             unreachable!("a pod");
         };
         pod.spec.requests.get(&ResourceName::Cpu) / 1000

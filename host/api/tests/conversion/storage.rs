@@ -1,7 +1,7 @@
 //! Claims and volumes as they are written and as the core knows them.
 
 use plimsoll_api::{Interner, Kind, Object, read};
-use plimsoll_core::model::{PersistentVolume, VolumeClaim, VolumePart};
+use plimsoll_model::{PersistentVolume, VolumeClaim, VolumePart};
 use serde_json::{Value, json};
 
 /// What is known of an object, which reads back the same from what is written of it.

@@ -3,7 +3,7 @@
 //! The table is written by `tests/peers/hashes.sh`, from `sigs.k8s.io/karpenter` at the version that `tests/peers/go.mod` pins.
 
 use plimsoll_api::{Interner, Kind, Object, read};
-use plimsoll_core::model::{self, template_hash};
+use plimsoll_model::template_hash;
 use serde_json::{Value, json};
 
 const TABLE: &str = include_str!("../data/template-hashes.txt");
@@ -23,7 +23,7 @@ fn pool(template: &Value) -> Object {
 
 fn hash(pool: &Object) -> String {
     let pool = match pool {
-        Object::Whole(model::Object::Pool(pool)) => Some(pool),
+        Object::Whole(plimsoll_model::Object::Pool(pool)) => Some(pool),
         _ => None,
     };
     template_hash::hash(pool.expect("a pool")).to_string()

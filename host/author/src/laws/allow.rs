@@ -1,6 +1,6 @@
 //! Allowances of a budget policy.
 
-use plimsoll_core::allow::{AllowAnswer, AllowQuestion};
+use plimsoll_hooks::allow::{AllowAnswer, AllowQuestion};
 use plimsoll_policy::BudgetModule;
 
 use super::shuffle::{Dressed, rename_symbols};

@@ -2,8 +2,8 @@
 //!
 //! Generated from the lists of `host/columns`; `make columns` makes it anew.
 
-use plimsoll_core::hook::Sym;
-use plimsoll_core::{allow, rank, score};
+use plimsoll_hooks::hook::Sym;
+use plimsoll_hooks::{allow, rank, score};
 
 use super::shuffle::{pick, pick_signals, rename_signals};
 

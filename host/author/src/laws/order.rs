@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::rank::{OrderAnswer, OrderQuestion};
+use plimsoll_hooks::rank::{OrderAnswer, OrderQuestion};
 use plimsoll_policy::Module;
 
 use super::layout::Layout;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::rank::{PriceAnswer, PriceQuestion};
+use plimsoll_hooks::rank::{PriceAnswer, PriceQuestion};
 use plimsoll_policy::Module;
 
 use super::{Answer, Held, PLAIN, Question, close, held, shuffle};

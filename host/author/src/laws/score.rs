@@ -1,6 +1,6 @@
 //! Values of a consolidation policy.
 
-use plimsoll_core::score::{ScoreAnswer, ScoreQuestion};
+use plimsoll_hooks::score::{ScoreAnswer, ScoreQuestion};
 use plimsoll_policy::ConsolidationModule;
 
 use super::layout::Layout;

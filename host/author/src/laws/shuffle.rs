@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::rank::{
+use plimsoll_hooks::rank::{
     CatalogueColumns, Column, ExtColumn, PriceQuestion, Sym, Symbols, Tables,
 };
 

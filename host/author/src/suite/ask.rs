@@ -1,8 +1,8 @@
 //! Puts a case's question to a policy and lays the checked answer out in columns and in words.
 
-use plimsoll_core::allow::{AllowAnswer, Allowances};
-use plimsoll_core::rank::{LaunchLists, OrderAnswer, PriceAnswer};
-use plimsoll_core::score::{ScoreAnswer, Verdicts};
+use plimsoll_hooks::allow::{AllowAnswer, Allowances};
+use plimsoll_hooks::rank::{LaunchLists, OrderAnswer, PriceAnswer};
+use plimsoll_hooks::score::{ScoreAnswer, Verdicts};
 use plimsoll_policy::{
     BudgetModule, Checked, ConsolidationModule, Fault, Manifest, Module, Observer, Unit,
     ask_observed,

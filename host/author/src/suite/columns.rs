@@ -2,9 +2,9 @@
 //!
 //! Generated from the lists of `host/columns`; `make columns` makes it anew.
 
-use plimsoll_core::hook::Sym;
-use plimsoll_core::model::DisruptionReason;
-use plimsoll_core::{allow, rank, score};
+use plimsoll_hooks::hook::Sym;
+use plimsoll_hooks::{allow, rank, score};
+use plimsoll_model::DisruptionReason;
 
 use super::field::{Field, Fields, Problem};
 use super::market::{architecture, capacity};

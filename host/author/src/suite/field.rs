@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use plimsoll_core::hook::{PolicySettings, Setting};
+use plimsoll_hooks::hook::{PolicySettings, Setting};
 use serde_json::Value;
 use thiserror::Error;
 
@@ -225,7 +225,7 @@ pub(super) fn stranger<'k>(
             format!("is no {what}; did you mean {close}?")
         }
         Some(_) => {
-            let listed = plimsoll_core::words::shortened(&known);
+            let listed = plimsoll_base::words::shortened(&known);
             format!("is no {what}; expected one of {listed}")
         }
         None => format!("is no {what}; there is none"),

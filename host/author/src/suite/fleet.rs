@@ -3,8 +3,8 @@
 //! Fields are the columns of the interface by name; what is absent is as in the SDK's `testing::Fleet`: a day old, its pods unchanged for an hour,
 //! half used, with two ordinary pods and a daemon.
 
-use plimsoll_core::hook::{Capacity, Context};
-use plimsoll_core::score::{
+use plimsoll_hooks::hook::{Capacity, Context};
+use plimsoll_hooks::score::{
     MoveKind, MoveRow, NodeRow, Replacement, ScoreQuestion, ScoreQuestionBuilder,
 };
 

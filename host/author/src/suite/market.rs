@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::rank::{
+use plimsoll_hooks::rank::{
     Architecture, Capacity, Claims, Context, OfferingRow, OrderQuestion, PoolRow, Pools,
     PriceQuestion, TablesBuilder,
 };

@@ -18,7 +18,7 @@ mod signal;
 use std::collections::BTreeMap;
 use std::str::FromStr as _;
 
-use plimsoll_core::hook::{Context, PolicySettings};
+use plimsoll_hooks::hook::{Context, PolicySettings};
 use plimsoll_policy::{AnyModule, Hook, Manifest, Observer};
 use serde_json::Value;
 use thiserror::Error;

@@ -3,9 +3,9 @@
 //! Fields are the columns of the interface by name; what is absent is as in the SDK's `testing::Pools`: all nodes ready, nothing
 //! happening, a tenth declared.
 
-use plimsoll_core::allow::{AllowQuestion, AllowQuestionBuilder, BudgetRow};
-use plimsoll_core::hook::Context;
-use plimsoll_core::model::DisruptionReason;
+use plimsoll_hooks::allow::{AllowQuestion, AllowQuestionBuilder, BudgetRow};
+use plimsoll_hooks::hook::Context;
+use plimsoll_model::DisruptionReason;
 
 use super::answer::Names;
 use super::columns;

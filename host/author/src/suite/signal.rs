@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::hook::{Column, ExtColumn, Sym, Symbols};
+use plimsoll_hooks::hook::{Column, ExtColumn, Sym, Symbols};
 
 use super::field::{Field, Problem};
 

@@ -9,8 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use plimsoll_core::engine::Input;
-use plimsoll_core::fixed_hash::hash_of;
+use plimsoll_base::fixed_hash::hash_of;
+use plimsoll_engine::Input;
 
 use super::hash::{HASH_ANNOTATION, HASH_VERSION_ANNOTATION};
 use super::trial::{Pools, Trial, in_all_subnets};

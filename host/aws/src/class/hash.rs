@@ -1,7 +1,7 @@
 //! Hash of what a class says of instances for good: one that was made by another hash is drifted.
 //!
 //! It is Karpenter's under its version `v6`, bit by bit, so that neither side sees drift when one takes over from the other: the
-//! [`structure_hash`](plimsoll_core::structure_hash) of the specification, mixed with those of the image family, of the certificate authority
+//! [`structure_hash`](plimsoll_base::structure_hash) of the specification, mixed with those of the image family, of the certificate authority
 //! in user data, and of the kubelet's settings. Selectors do not enter: what they find is compared itself.
 //!
 //! `tests/static_hash` holds it to Karpenter's hashing module, on classes that are drawn.
@@ -12,7 +12,7 @@ use plimsoll_api::kinds::{
     BlockDevice, BlockDeviceMapping, ConnectionTracking, CpuOptions, Ec2NodeClassSpec,
     EnclaveOptions, MetadataOptions, NetworkInterface, PlacementGroupSelector,
 };
-use plimsoll_core::structure_hash::{
+use plimsoll_base::structure_hash::{
     Structure, of_bytes, of_flag, of_i32, of_i64, of_list, of_map, of_text,
 };
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
 use plimsoll_api::kinds::{Ec2NodeClass, Ec2NodeClassSpec, Ec2NodeClassStatus, ImageTerm, Tags};
-use plimsoll_core::catalogue::Subnet;
+use plimsoll_model::catalogue::Subnet;
 
 use super::conditions::{Finding, QUEUE, conditions};
 use super::dry_run::Refusal;
@@ -66,7 +66,7 @@ pub async fn look(
     class: &Ec2NodeClass,
     cluster: &ClusterAccess,
     clients: &Clients,
-    now: plimsoll_core::time::Timestamp,
+    now: plimsoll_base::time::Timestamp,
 ) -> Looked {
     let now = Timestamp::from_millisecond(now.millis()).unwrap_or_default();
     let mut look = Look {

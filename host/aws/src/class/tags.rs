@@ -1,7 +1,7 @@
 //! Tags of what is made for a class: by them instances are known as ours, to us, to people and to the rights of the controller's role.
 
 use plimsoll_api::kinds::Tags;
-use plimsoll_core::action::LAUNCH_TOKEN_ANNOTATION;
+use plimsoll_model::action::LAUNCH_TOKEN_ANNOTATION;
 
 /// Tag of all that belongs to a cluster, by its name.
 pub const CLUSTER: &str = "eks:eks-cluster-name";

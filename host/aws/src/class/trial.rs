@@ -11,14 +11,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use plimsoll_core::action::{LaunchBatch, LaunchRequest};
-use plimsoll_core::catalogue::{CapacityType, InstanceType, Offering};
-use plimsoll_core::engine::Input;
-use plimsoll_core::ids::PoolName;
-use plimsoll_core::labels::{CAPACITY_TYPE, LabelKey, ZONE};
-use plimsoll_core::model::{NodeClaim, NodePool, Object};
-use plimsoll_core::plan::LaunchOption;
-use plimsoll_core::requirement::{Requirement, Requirements};
+use plimsoll_base::ids::PoolName;
+use plimsoll_base::labels::{CAPACITY_TYPE, LabelKey, ZONE};
+use plimsoll_base::requirement::{Requirement, Requirements};
+use plimsoll_engine::Input;
+use plimsoll_model::action::{LaunchBatch, LaunchRequest};
+use plimsoll_model::catalogue::{CapacityType, InstanceType, Offering};
+use plimsoll_model::plan::LaunchOption;
+use plimsoll_model::{NodeClaim, NodePool, Object};
 
 use crate::instance::TENANCY;
 use crate::launch::fleet::Override;

@@ -3,8 +3,8 @@
 use aws_sdk_ec2::types::{
     Filter, InstanceStatus as Described, InstanceStatusSummary, StatusName, StatusType,
 };
-use plimsoll_core::lifecycle::Interruption;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_lifecycle::Interruption;
 
 use super::paced::Call;
 use super::{CallError, Clients};

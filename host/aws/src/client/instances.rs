@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use aws_sdk_ec2::types::{Filter, Instance as Described, InstanceStateName};
 use plimsoll_api::kinds::Tags;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
 use tokio::time::sleep;
 
 use super::batch::{Asking, Batch, WINDOW};

@@ -1,7 +1,7 @@
 //! Spot prices, as EC2 tells of them.
 
 use aws_sdk_ec2::primitives::DateTime;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
 
 use super::paced::Call;
 use super::{CallError, Clients};

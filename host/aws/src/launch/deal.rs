@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_core::action::{ClaimLaunch, LaunchAnswer, LaunchRequest, LaunchedInstance, Reason};
-use plimsoll_core::catalogue::{CapacityType, Catalogue, OfferingKey};
-use plimsoll_core::plan::LaunchOption;
+use plimsoll_model::action::{ClaimLaunch, LaunchAnswer, LaunchRequest, LaunchedInstance, Reason};
+use plimsoll_model::catalogue::{CapacityType, Catalogue, OfferingKey};
+use plimsoll_model::plan::LaunchOption;
 
 use super::fleet::FleetError;
 use crate::error::{ErrorClass, LaunchFailure, launch_failure};
@@ -176,7 +176,7 @@ fn is_plain_shortage(code: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_core::catalogue::CapacityType::Spot;
+    use plimsoll_model::catalogue::CapacityType::Spot;
     use serde_json::json;
 
     use super::*;

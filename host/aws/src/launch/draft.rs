@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 
 use plimsoll_api::kinds::Tags;
 use plimsoll_api::write::amounts;
-use plimsoll_core::action::{LAUNCH_TOKEN_ANNOTATION, LaunchRequest};
-use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::labels::CAPACITY_TYPE;
-use plimsoll_core::model::{Effect, NodeClaim, Taint};
-use plimsoll_core::plan::LaunchOption;
-use plimsoll_core::resources::{ResourceName, Resources};
+use plimsoll_base::labels::CAPACITY_TYPE;
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_model::action::{LAUNCH_TOKEN_ANNOTATION, LaunchRequest};
+use plimsoll_model::catalogue::CapacityType;
+use plimsoll_model::plan::LaunchOption;
+use plimsoll_model::{Effect, NodeClaim, Taint};
 use serde_json::{Value, json};
 
 use super::draft_error::{ClassFault, DraftError};
@@ -310,14 +310,14 @@ fn reserve(kubelet: &mut BTreeMap<String, Value>, key: &str, resolved: &Resource
 mod tests {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
-    use plimsoll_core::action::Reason;
-    use plimsoll_core::catalogue::CapacityType::{OnDemand, Spot};
-    use plimsoll_core::catalogue::{LAUNCH_ORDER_BY_ANNOTATION, OrderedBy};
+    use plimsoll_model::action::Reason;
+    use plimsoll_model::catalogue::CapacityType::{OnDemand, Spot};
+    use plimsoll_model::catalogue::{LAUNCH_ORDER_BY_ANNOTATION, OrderedBy};
 
     use super::*;
     use crate::sample;
 
-    fn drafted(spec: &Value, options: Vec<plimsoll_core::plan::LaunchOption>) -> Draft {
+    fn drafted(spec: &Value, options: Vec<plimsoll_model::plan::LaunchOption>) -> Draft {
         let request = sample::request(&["a", "b"], options);
         draft(&sample::class(spec), &sample::cluster(), &request).expect("a draft")
     }

@@ -1,7 +1,7 @@
 //! Why a launch cannot be asked for: claims are told one way, the condition of their class another.
 
-use plimsoll_core::action::Reason;
-use plimsoll_core::catalogue::OfferingKey;
+use plimsoll_model::action::Reason;
+use plimsoll_model::catalogue::OfferingKey;
 use thiserror::Error;
 
 use crate::class::tags::RestrictedTag;

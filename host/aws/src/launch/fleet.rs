@@ -1,10 +1,10 @@
 //! Fleet requests: one call for all claims of a launch, spot or on demand and never both.
 
 use plimsoll_api::kinds::Tags;
-use plimsoll_core::catalogue::{CapacityType, OfferingKey, OrderedBy};
-use plimsoll_core::model::NodeClaim;
-use plimsoll_core::plan::{LaunchOption, ordered_by};
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::NodeClaim;
+use plimsoll_model::catalogue::{CapacityType, OfferingKey, OrderedBy};
+use plimsoll_model::plan::{LaunchOption, ordered_by};
 
 /// A call for instances, all at once.
 #[derive(Clone, Debug, PartialEq)]

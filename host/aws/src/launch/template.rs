@@ -5,9 +5,9 @@
 use plimsoll_api::kinds::{
     BlockDevice, BlockDeviceMapping, ConnectionTracking, MetadataOptions, NetworkInterface, Tags,
 };
-use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::fixed_hash::hash_of;
-use plimsoll_core::quantity::parse_units;
+use plimsoll_base::fixed_hash::hash_of;
+use plimsoll_base::quantity::parse_units;
+use plimsoll_model::catalogue::CapacityType;
 
 use crate::user_data::IpFamily;
 

@@ -1,7 +1,7 @@
 //! Price lists that are empty, cost nothing, are in another currency or are no JSON, and those that count.
 
+use plimsoll_base::units::PricePerHour;
 use plimsoll_cloud::{Cloud, Options, ScriptedFault, World};
-use plimsoll_core::units::PricePerHour;
 use serde_json::json;
 
 use super::*;

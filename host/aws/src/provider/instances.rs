@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use plimsoll_api::kinds::Tags;
-use plimsoll_core::action::{Answer, LAUNCH_TOKEN_ANNOTATION, ListedInstance, Outcome, Reason};
-use plimsoll_core::ids::{ClaimName, NodeName, ProviderId};
+use plimsoll_base::ids::{ClaimName, NodeName, ProviderId};
+use plimsoll_model::action::{Answer, LAUNCH_TOKEN_ANNOTATION, ListedInstance, Outcome, Reason};
 
 use super::{Ec2, refused};
 use crate::class::tags;

@@ -6,11 +6,11 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::action::{
+use plimsoll_model::action::{
     Answer, ClaimLaunch, LAUNCH_TOKEN_ANNOTATION, LaunchAnswer, LaunchRequest, LaunchedInstance,
     Outcome,
 };
-use plimsoll_core::catalogue::CapacityType;
+use plimsoll_model::catalogue::CapacityType;
 
 use super::{Ec2, launch_refused, refused, unknown};
 use crate::client::{CallError, Doubt, Urgency};

@@ -23,14 +23,14 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
 use plimsoll_api::kinds::Ec2NodeClass;
+use plimsoll_base::ids::LaunchToken;
+use plimsoll_base::time::Timestamp;
 use plimsoll_cloud::{
     CapacityPool, Cloud, Fault, Instance as CloudInstance, Options, ScriptedFault, World,
 };
-use plimsoll_core::action::{Answer, ClaimLaunch, LaunchAnswer, LaunchRequest, ListedInstance};
-use plimsoll_core::catalogue::CapacityType::{self, OnDemand, Spot};
-use plimsoll_core::ids::LaunchToken;
-use plimsoll_core::time::Timestamp;
 use plimsoll_ec2_facts::Share;
+use plimsoll_model::action::{Answer, ClaimLaunch, LaunchAnswer, LaunchRequest, ListedInstance};
+use plimsoll_model::catalogue::CapacityType::{self, OnDemand, Spot};
 use serde_json::{Value, json};
 
 use super::*;

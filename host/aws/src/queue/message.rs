@@ -4,8 +4,8 @@
 //! is no event is told apart from these, since somebody sends it by mistake.
 
 use k8s_openapi::jiff;
-use plimsoll_core::lifecycle::Interruption;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_lifecycle::Interruption;
 use serde::Deserialize;
 use thiserror::Error;
 

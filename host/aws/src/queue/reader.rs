@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_core::ids::ProviderId;
-use plimsoll_core::lifecycle::Interruption;
+use plimsoll_base::ids::ProviderId;
+use plimsoll_lifecycle::Interruption;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 

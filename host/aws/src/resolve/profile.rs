@@ -1,7 +1,7 @@
 //! Instance profiles that are made for the role of a class: their names, paths and tags.
 
 use plimsoll_api::kinds::Tags;
-use plimsoll_core::structure_hash::of_text;
+use plimsoll_base::structure_hash::of_text;
 
 use crate::class::tags;
 

@@ -1,10 +1,10 @@
 //! A class sells what EC2 says that there is, where it says that it is, for what it says that it costs.
 
+use plimsoll_base::time::Timestamp;
+use plimsoll_base::units::PricePerHour;
 use plimsoll_cloud::{Cloud, Options, World};
-use plimsoll_core::catalogue::{CapacityType, PriceSource};
-use plimsoll_core::time::Timestamp;
-use plimsoll_core::units::PricePerHour;
 use plimsoll_ec2_facts::instance_type;
+use plimsoll_model::catalogue::{CapacityType, PriceSource};
 use serde_json::json;
 
 use super::*;

@@ -1,6 +1,6 @@
 //! Labels that a kubelet gives its node, as one argument of the kubelet.
 
-use plimsoll_core::labels::Labels;
+use plimsoll_base::labels::Labels;
 
 /// Domains whose labels the API server takes from no kubelet (admission plug-in `NodeRestriction`).
 const RESTRICTED: [&str; 3] = ["kubernetes.io", "k8s.io", "node-restriction.kubernetes.io"];

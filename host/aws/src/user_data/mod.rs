@@ -9,8 +9,8 @@ use std::net::Ipv6Addr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use plimsoll_core::labels::Labels;
-use plimsoll_core::model::Taint;
+use plimsoll_base::labels::Labels;
+use plimsoll_model::Taint;
 use serde_json::Value;
 use thiserror::Error;
 

@@ -80,7 +80,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::sync::Arc;
 
-    use plimsoll_core::model::{Effect, Taint};
+    use plimsoll_model::{Effect, Taint};
 
     use super::*;
     use crate::sample::cluster;

@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use plimsoll_core::catalogue::{CapacityType, Catalogue, InstanceType, Offering, PriceSource};
-use plimsoll_core::labels::{self, LabelKey};
-use plimsoll_core::model::ClassRef;
-use plimsoll_core::requirement::{Operator, Requirement, Requirements, Undefined};
-use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::words::shortened;
+use plimsoll_base::labels::{self, LabelKey};
+use plimsoll_base::requirement::{Operator, Requirement, Requirements, Undefined};
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_base::words::shortened;
 use plimsoll_ec2_facts::{CatalogueSettings, catalogue};
+use plimsoll_model::ClassRef;
+use plimsoll_model::catalogue::{CapacityType, Catalogue, InstanceType, Offering, PriceSource};
+use plimsoll_model::snapshot::Snapshot;
 
 use crate::flags;
 use crate::load;

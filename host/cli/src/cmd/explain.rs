@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use plimsoll_api::Kind;
-use plimsoll_core::model::{Node, NodePool, Pod};
-use plimsoll_core::plan::{Plan, Target};
-use plimsoll_core::snapshot::{Objects, Snapshot};
-use plimsoll_core::words::shortened;
+use plimsoll_base::words::shortened;
+use plimsoll_model::plan::{Plan, Target};
+use plimsoll_model::snapshot::{Objects, Snapshot};
+use plimsoll_model::{Node, NodePool, Pod};
 use plimsoll_policy::Engine;
 use plimsoll_snapshot::Loaded;
 

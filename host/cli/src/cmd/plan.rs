@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use plimsoll_api::claim_refusal;
-use plimsoll_core::engine::Engine;
-use plimsoll_core::plan::{Note, Plan, PlannedClaim, Target, Unplaced};
-use plimsoll_core::schedule::outside;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::spare;
-use plimsoll_core::static_pool;
-use plimsoll_core::waste::waste;
-use plimsoll_core::words::shortened;
+use plimsoll_base::words::shortened;
+use plimsoll_disrupt::static_pool;
+use plimsoll_engine::Engine;
+use plimsoll_model::plan::{Note, Plan, PlannedClaim, Target, Unplaced};
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_schedule::outside;
+use plimsoll_schedule::spare;
+use plimsoll_schedule::waste::waste;
 
 use crate::explain;
 use crate::flags;
@@ -58,7 +58,7 @@ pub(crate) fn run(flags: &flags::Plan) -> Result<()> {
         eprintln!("read {read:.1?}, decided {decided:.1?}{peak}");
     }
     if flags.check {
-        let mut findings = plimsoll_core::check::review(&loaded.snapshot, &plan, prices);
+        let mut findings = plimsoll_check::review(&loaded.snapshot, &plan, prices);
         findings.retain(|finding| !finding.rule.is_remark());
         for finding in &findings {
             eprintln!("check: {finding}");

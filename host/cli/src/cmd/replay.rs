@@ -6,8 +6,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_policy::records::{
     Difference, Heading, Made, RecordStore, ReplayError, Replayed, What, digest_of_decision,
     digest_of_plan, replay,

@@ -12,8 +12,8 @@ use kube::{Client, Config};
 use plimsoll_controller::lease::Leadership;
 use plimsoll_controller::policies::{self, Pools, Shadows, Shared};
 use plimsoll_controller::{Controller, Fidelity, Limits, Notices, Planner, Setup};
-use plimsoll_core::snapshot::Settings;
 use plimsoll_kube::CheckError;
+use plimsoll_model::snapshot::Settings;
 use plimsoll_policy::{Observer, Policies};
 use tokio::sync::watch;
 

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use plimsoll_core::ids::PoolName;
-use plimsoll_core::model::NodePool;
+use plimsoll_base::ids::PoolName;
+use plimsoll_model::NodePool;
 use plimsoll_snapshot::Loaded;
 use plimsoll_snapshot::write::{CatalogueText, Format, compress, write};
 

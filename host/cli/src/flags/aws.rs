@@ -2,7 +2,7 @@
 
 use clap::Args;
 use plimsoll_api::duration;
-use plimsoll_core::time::Span;
+use plimsoll_base::time::Span;
 
 /// The cluster and its nodes on AWS, with `--provider aws`. Region and credentials come from where AWS's tools have them.
 #[derive(Debug, Default, Args)]

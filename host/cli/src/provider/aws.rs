@@ -13,7 +13,7 @@ use kube::{Api, Client};
 use plimsoll_aws::{Clients, ClusterAccess, ConnectError, ErrorClass, NodeSettings};
 use plimsoll_controller::provider::{self, AwsSetup, VersionSource};
 use plimsoll_controller::{Notices, Telemetry};
-use plimsoll_core::snapshot::Settings;
+use plimsoll_model::snapshot::Settings;
 
 use self::settings::{gates, intervals, is_set, nodes, refuse_zonal_shifts};
 use crate::cluster::environment;

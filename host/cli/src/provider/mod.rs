@@ -9,10 +9,10 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use kube::Client;
 use plimsoll_controller::{Notices, Telemetry, provider};
-use plimsoll_core::catalogue::Catalogue;
-use plimsoll_core::provider::ProviderFacts;
-use plimsoll_core::snapshot::Settings;
 use plimsoll_kwok::FaultPlan;
+use plimsoll_model::catalogue::Catalogue;
+use plimsoll_model::provider::ProviderFacts;
+use plimsoll_model::snapshot::Settings;
 
 use crate::cluster;
 use crate::flags::{Provider, Run};

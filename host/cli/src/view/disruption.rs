@@ -1,7 +1,7 @@
 //! Disruption commands of a simulation as a part of its document.
 
-use plimsoll_core::command::Settled;
-use plimsoll_core::model::DisruptionReason;
+use plimsoll_model::DisruptionReason;
+use plimsoll_model::command::Settled;
 use plimsoll_sim::ScoreCard;
 use plimsoll_snapshot::section::Duration;
 use schemars::JsonSchema;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::labels;
-use plimsoll_core::plan::{LaunchOption, Plan, Target, Unplaced};
-use plimsoll_core::schedule::{Outside, outside};
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_base::labels;
+use plimsoll_model::plan::{LaunchOption, Plan, Target, Unplaced};
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_policy::records::ExplainedRow;
+use plimsoll_schedule::{Outside, outside};
 use schemars::JsonSchema;
 use serde::Serialize;
 

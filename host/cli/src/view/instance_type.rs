@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::catalogue::{InstanceType as Known, Offering as KnownOffering, PriceSource};
-use plimsoll_core::requirement::Requirements;
-use plimsoll_core::resources::Resources;
-use plimsoll_core::time::Span;
+use plimsoll_base::requirement::Requirements;
+use plimsoll_base::resources::Resources;
+use plimsoll_base::time::Span;
+use plimsoll_model::catalogue::{InstanceType as Known, Offering as KnownOffering, PriceSource};
 use plimsoll_snapshot::section::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;

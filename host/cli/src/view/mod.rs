@@ -22,8 +22,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use plimsoll_api::write;
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::resources::Resources;
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::resources::Resources;
 use schemars::JsonSchema;
 use serde::Serialize;
 

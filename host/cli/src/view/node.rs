@@ -2,16 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plimsoll_core::catalogue::{Catalogue, TypeOffering, launch_order};
-use plimsoll_core::disrupt::drift::drift;
-use plimsoll_core::disrupt::outlook::{DeclinedBy, Outlook};
-use plimsoll_core::ids::Uid;
-use plimsoll_core::model::{NodeClaim, OwnerKind, Pod};
-use plimsoll_core::plan::LaunchOption;
-use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::snapshot::{Snapshot, StateNode};
-use plimsoll_core::state::bought_for;
-use plimsoll_core::words::shortened;
+use plimsoll_base::ids::Uid;
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_base::words::shortened;
+use plimsoll_cluster::bought_for;
+use plimsoll_disrupt::drift::drift;
+use plimsoll_disrupt::outlook::{DeclinedBy, Outlook};
+use plimsoll_model::catalogue::{Catalogue, TypeOffering, launch_order};
+use plimsoll_model::plan::LaunchOption;
+use plimsoll_model::snapshot::{Snapshot, StateNode};
+use plimsoll_model::{NodeClaim, OwnerKind, Pod};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::disrupt::outlook::Outlook;
-use plimsoll_core::engine::replaced_by;
-use plimsoll_core::lifecycle::next_condition;
-use plimsoll_core::model::{ClaimPhase, Condition, ConditionType, Conditions};
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::words::shortened;
+use plimsoll_base::words::shortened;
+use plimsoll_disrupt::outlook::Outlook;
+use plimsoll_engine::replaced_by;
+use plimsoll_lifecycle::next_condition;
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::{ClaimPhase, Condition, ConditionType, Conditions};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -2,15 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use plimsoll_core::catalogue::{CapacityType, TypeOffering};
-use plimsoll_core::disrupt::budget::{PoolAllowance, allowances};
-use plimsoll_core::model::{ConditionStatus, ConditionType, ConsolidationPolicy, NodePool};
-use plimsoll_core::requirement::Requirement;
-use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::snapshot::{Guard, Snapshot, StateNode};
-use plimsoll_core::supply::Supply;
-use plimsoll_core::units::PricePerHour;
-use plimsoll_core::{labels, static_pool, words};
+use plimsoll_base::requirement::Requirement;
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_base::units::PricePerHour;
+use plimsoll_base::{labels, words};
+use plimsoll_disrupt::budget::{PoolAllowance, allowances};
+use plimsoll_disrupt::static_pool;
+use plimsoll_model::catalogue::{CapacityType, TypeOffering};
+use plimsoll_model::snapshot::{Guard, Snapshot, StateNode};
+use plimsoll_model::supply::Supply;
+use plimsoll_model::{ConditionStatus, ConditionType, ConsolidationPolicy, NodePool};
 #[cfg(feature = "live")]
 use plimsoll_policy::Hook;
 use plimsoll_snapshot::section::Duration;

@@ -3,13 +3,14 @@
 use std::fmt;
 
 use plimsoll_api::{Kind, write};
-use plimsoll_core::fixed_hash::{hash_of, short_name};
-use plimsoll_core::ids::ClaimName;
-use plimsoll_core::plan::{self, LaunchOption, PlannedClaim, PoolRefusal, Refusal, Target};
-use plimsoll_core::schedule::{Outside, outside};
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::waste::waste;
-use plimsoll_core::{spare, static_pool};
+use plimsoll_base::fixed_hash::{hash_of, short_name};
+use plimsoll_base::ids::ClaimName;
+use plimsoll_disrupt::static_pool;
+use plimsoll_model::plan::{self, LaunchOption, PlannedClaim, PoolRefusal, Refusal, Target};
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_schedule::spare;
+use plimsoll_schedule::waste::waste;
+use plimsoll_schedule::{Outside, outside};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::{Value, json};

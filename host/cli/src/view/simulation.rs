@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::time::Span;
+use plimsoll_base::time::Span;
 use plimsoll_sim::{FaultWords, Fidelity, FreshPrice, NodeHours, ScoreCard, StepCost};
 use plimsoll_snapshot::section::Duration;
 use schemars::JsonSchema;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::resources::ResourceName;
+use plimsoll_base::resources::ResourceName;
 use plimsoll_sim::{BusySpan, Inflated, UsageCard};
 use plimsoll_snapshot::section::Duration;
 use schemars::JsonSchema;

@@ -5,7 +5,7 @@
     reason = "helpers of tests may fail loudly, as tests may"
 )]
 
-use plimsoll_core::resources::ResourceName;
+use plimsoll_base::resources::ResourceName;
 use serde_json::Value;
 
 use crate::user::{Folder, plimsoll};

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_api::{Interner, Kind, Object};
-use plimsoll_core::model;
 use serde_json::{Value, json};
 
 use crate::explain_running::{AT_ONCE, cluster, oversized};
@@ -132,7 +131,8 @@ fn planned_claims_are_node_claims_that_an_api_server_takes() {
             &mut Interner::default(),
             &mut |path| unknown.push(path.to_owned()),
         );
-        let (_, Object::Whole(model::Object::Claim(read))) = read.expect("it is read") else {
+        let (_, Object::Whole(plimsoll_model::Object::Claim(read))) = read.expect("it is read")
+        else {
             panic!("it is no NodeClaim: {claim}");
         };
         assert_eq!(unknown, [""; 0]);
@@ -145,7 +145,7 @@ fn planned_claims_are_node_claims_that_an_api_server_takes() {
         );
         let cpu = read
             .requests
-            .get(&plimsoll_core::resources::ResourceName::Cpu);
+            .get(&plimsoll_base::resources::ResourceName::Cpu);
         assert_eq!(requested.get(read.name.as_str()), Some(&cpu));
         let types = read.requirements.get("node.kubernetes.io/instance-type");
         let types = types

@@ -30,7 +30,7 @@ pub(super) fn file(hook: &Hook) -> File {
             }
         }
     }
-    let path = format!("host/core/src/{}/columns.rs", hook.module);
+    let path = format!("host/core/hooks/src/{}/columns.rs", hook.module);
     File::new(
         path,
         "The columns of the hook's questions, and rows as they enter them.",
@@ -39,9 +39,12 @@ pub(super) fn file(hook: &Hook) -> File {
 }
 
 fn imports(hook: &Hook, body: &mut String) {
-    body.push_str("use serde::{Deserialize, Serialize};\n\n");
     let lists = || hook.tables.iter().flat_map(|table| table.lists);
     let columns = || lists().flat_map(|list| list.columns);
+    if columns().any(|column| matches!(column.values, Values::Code("DisruptionReason", _))) {
+        body.push_str("use plimsoll_model::DisruptionReason;\n");
+    }
+    body.push_str("use serde::{Deserialize, Serialize};\n\n");
     let mut shared = vec!["ExtColumn", "Sym"];
     if columns().any(|column| column.values == Values::Text) {
         shared.push("SymbolsBuilder");
@@ -56,9 +59,6 @@ fn imports(hook: &Hook, body: &mut String) {
     let _ = writeln!(body, "use crate::hook::{{{}}};", shared.join(", "));
     for column in columns() {
         match column.values {
-            Values::Code(given @ "DisruptionReason", _) => {
-                let _ = writeln!(body, "use crate::model::{given};");
-            }
             Values::Code(given @ "MoveKind", _) => {
                 let _ = writeln!(body, "use super::question::{{{given}}};");
             }

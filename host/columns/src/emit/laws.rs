@@ -7,7 +7,7 @@ use crate::model::{Hook, List, Table, Values};
 
 pub(super) fn file(hooks: &[Hook]) -> File {
     let mut body = String::from(
-        "use plimsoll_core::hook::Sym;\nuse plimsoll_core::{allow, rank, score};\n\nuse super::shuffle::{pick, pick_signals, rename_signals};\n\n",
+        "use plimsoll_hooks::hook::Sym;\nuse plimsoll_hooks::{allow, rank, score};\n\nuse super::shuffle::{pick, pick_signals, rename_signals};\n\n",
     );
     for hook in hooks {
         for table in hook.tables {

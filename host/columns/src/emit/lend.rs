@@ -7,7 +7,7 @@ use crate::model::Hook;
 
 pub(super) fn file(hooks: &[Hook]) -> File {
     let mut body = String::from(
-        "use plimsoll_core::{allow, rank, score};\n\nuse super::bindings::plimsoll::policy::types::ExtColumn;\n",
+        "use plimsoll_hooks::{allow, rank, score};\n\nuse super::bindings::plimsoll::policy::types::ExtColumn;\n",
     );
     for Hook {
         module, interface, ..

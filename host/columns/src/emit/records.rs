@@ -7,7 +7,7 @@ use crate::model::{Hook, Table, Values};
 
 pub(super) fn file(hooks: &[Hook]) -> File {
     let mut body = String::from(
-        "use plimsoll_core::hook::Symbols;\nuse plimsoll_core::{allow, rank, score};\n\nuse super::whole::{Checked, ends, lengths, names, signals};\n\n",
+        "use plimsoll_hooks::hook::Symbols;\nuse plimsoll_hooks::{allow, rank, score};\n\nuse super::whole::{Checked, ends, lengths, names, signals};\n\n",
     );
     for hook in hooks {
         for table in hook.tables {

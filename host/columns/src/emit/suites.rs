@@ -8,7 +8,7 @@ use crate::model::{Column, Given, Hook, List, Row, Values, snake};
 
 pub(super) fn file(hooks: &[Hook]) -> File {
     let mut body = String::from(
-        "use plimsoll_core::hook::Sym;\nuse plimsoll_core::model::DisruptionReason;\nuse plimsoll_core::{allow, rank, score};\n\n\
+        "use plimsoll_hooks::hook::Sym;\nuse plimsoll_model::DisruptionReason;\nuse plimsoll_hooks::{allow, rank, score};\n\n\
          use super::field::{Field, Fields, Problem};\nuse super::market::{architecture, capacity};\n\n",
     );
     for hook in hooks {

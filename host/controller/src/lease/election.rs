@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
 
 /// Time for what was sent at the very end to arrive, before another can hold the lease.
 const ARRIVAL: Duration = Duration::from_secs(1);

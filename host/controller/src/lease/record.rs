@@ -5,7 +5,7 @@ use std::time::Duration;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
 use k8s_openapi::jiff;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
 
 use super::election::Record;
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::engine::EngineCounts;
-use plimsoll_core::labels;
-use plimsoll_core::model::{ConditionType, NodeClaim};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::labels;
+use plimsoll_base::time::Timestamp;
+use plimsoll_engine::EngineCounts;
+use plimsoll_model::{ConditionType, NodeClaim};
 
 use super::exposition::Exposition;
 use super::families;

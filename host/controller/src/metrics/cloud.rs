@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::action::{
+use plimsoll_base::resources::ResourceName;
+use plimsoll_model::action::{
     Answer, ClaimLaunch, CloudCall, Order, Outcome, Purpose, Reason, Request,
 };
-use plimsoll_core::catalogue::{CapacityType, Catalogues};
-use plimsoll_core::resources::ResourceName;
+use plimsoll_model::catalogue::{CapacityType, Catalogues};
 
 use super::amount;
 use super::exposition::Exposition;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::command::{DisruptionQuestion, Settled};
-use plimsoll_core::engine::{CommandKind, EngineCounts};
-use plimsoll_core::model::DisruptionReason;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_engine::{CommandKind, EngineCounts};
+use plimsoll_model::DisruptionReason;
+use plimsoll_model::command::{DisruptionQuestion, Settled};
 
 use super::exposition::{Exposition, whole};
 use super::families;

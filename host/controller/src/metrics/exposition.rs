@@ -6,7 +6,7 @@ use super::family::Family;
 use super::histogram::Histogram;
 use super::keyed::{Counters, Histograms, Summaries};
 use super::summary::Summary;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
 
 /// Text that grows by families.
 #[derive(Debug, Default)]

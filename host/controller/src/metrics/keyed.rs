@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
 
 use super::family::Family;
 use super::histogram::Histogram;

@@ -28,13 +28,13 @@ mod tests;
 use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::command::Settled;
-use plimsoll_core::disrupt::budget::PoolAllowance;
-use plimsoll_core::engine::{Engine, EngineCounts};
-use plimsoll_core::model::{DisruptionReason, Node, NodeClaim, Pod};
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::resources::ResourceName;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_disrupt::budget::PoolAllowance;
+use plimsoll_engine::{Engine, EngineCounts};
+use plimsoll_model::catalogue::Catalogues;
+use plimsoll_model::command::Settled;
+use plimsoll_model::{DisruptionReason, Node, NodeClaim, Pod};
 
 pub(crate) use exposition::Exposition;
 pub(crate) use family::Family;

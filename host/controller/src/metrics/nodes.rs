@@ -5,12 +5,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::ids::{NodeName, ProviderId};
-use plimsoll_core::labels::{self, LabelKey, Labels};
-use plimsoll_core::model::{ConditionType, Node, NodeClaim, OwnerKind, Pod};
-use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::{NodeName, ProviderId};
+use plimsoll_base::labels::{self, LabelKey, Labels};
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::catalogue::Catalogues;
+use plimsoll_model::{ConditionType, Node, NodeClaim, OwnerKind, Pod};
 
 use super::exposition::{Exposition, Samples, labels_text};
 use super::families;

@@ -4,11 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_core::action::{Answer, Order, Outcome, Purpose, Request, Write};
-use plimsoll_core::engine::{Engine, Input};
-use plimsoll_core::model::{ConditionStatus, ConditionType, Node, NodeClaim, Object, Pod};
-use plimsoll_core::state::Cluster;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_cluster::Cluster;
+use plimsoll_engine::{Engine, Input};
+use plimsoll_model::action::{Answer, Order, Outcome, Purpose, Request, Write};
+use plimsoll_model::{ConditionStatus, ConditionType, Node, NodeClaim, Object, Pod};
 
 use super::Meters;
 use super::reconciles::{Controller, Ending};

@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::ids::{NodeName, ObjectName, Uid};
-use plimsoll_core::labels;
-use plimsoll_core::model::{Node, Owner, OwnerKind, Pod, PodPhase};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::{NodeName, ObjectName, Uid};
+use plimsoll_base::labels;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::{Node, Owner, OwnerKind, Pod, PodPhase};
 
 use super::exposition::Exposition;
 use super::families;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::disrupt::budget::PoolAllowance;
-use plimsoll_core::ids::PoolName;
-use plimsoll_core::model::{NodeClaim, NodePool};
-use plimsoll_core::resources::Resources;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::ids::PoolName;
+use plimsoll_base::resources::Resources;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_disrupt::budget::PoolAllowance;
+use plimsoll_model::catalogue::Catalogues;
+use plimsoll_model::{NodeClaim, NodePool};
 
 use super::exposition::Exposition;
 use super::families;

@@ -2,9 +2,9 @@
 //!
 //! It is counted at every input, so that each controller has a place of its own and no name is looked up.
 
-use plimsoll_core::action::{ObjectKey, Order, Outcome, Purpose, Reason};
-use plimsoll_core::engine::Input;
-use plimsoll_core::model::Object;
+use plimsoll_engine::Input;
+use plimsoll_model::Object;
+use plimsoll_model::action::{ObjectKey, Order, Outcome, Purpose, Reason};
 
 use super::exposition::{Exposition, whole};
 use super::families;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_core::model::Pod;
+use plimsoll_model::Pod;
 
 use super::exposition::Exposition;
 use super::families;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::time::{Span, Timestamp};
 
 /// The quantiles that are told.
 const QUANTILES: [f64; 5] = [0.0, 0.5, 0.9, 0.99, 1.0];

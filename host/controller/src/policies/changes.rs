@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::engine::Input;
+use plimsoll_engine::Input;
 use tokio::sync::{Notify, watch};
 
 /// Changes of policies. Clones are one.

@@ -1,8 +1,8 @@
 //! Comparison of a policy in shadow with what decides, as its status, its events and the metrics have it.
 
 use plimsoll_api::kinds::ShadowComparison;
-use plimsoll_core::event_reason::EventReason;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::event_reason::EventReason;
+use plimsoll_base::units::PricePerHour;
 use plimsoll_policy::ShadowLog;
 
 use super::events::Said;

@@ -1,7 +1,7 @@
 //! Events on a Policy: one for each change of what its status says of its module, and one for each way in which that fails.
 
 use plimsoll_api::kinds::{Condition, PolicyStatus};
-use plimsoll_core::event_reason::EventReason;
+use plimsoll_base::event_reason::EventReason;
 use plimsoll_policy::{Fault, Hook};
 
 /// Status of a condition that holds.

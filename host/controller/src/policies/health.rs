@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use plimsoll_api::kinds::RememberedModule;
-use plimsoll_core::time::Span;
+use plimsoll_base::time::Span;
 use plimsoll_policy::{Asked, Cause, Fault, Observer, Outcome, RecentCalls, Turn};
 use tokio::sync::Notify;
 

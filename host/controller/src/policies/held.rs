@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use plimsoll_api::Kind;
-use plimsoll_core::event_reason::EventReason;
-use plimsoll_core::ids::PoolName;
-use plimsoll_core::model::{NamedPolicies, NodePool};
+use plimsoll_base::event_reason::EventReason;
+use plimsoll_base::ids::PoolName;
 use plimsoll_kube::event::Notice;
+use plimsoll_model::{NamedPolicies, NodePool};
 use plimsoll_policy::{Generation, Hook};
 use tokio::time::sleep;
 

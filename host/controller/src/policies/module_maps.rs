@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use futures_util::StreamExt;
 use futures_util::stream::{BoxStream, SelectAll, unfold};
 use kube::Client;
-use plimsoll_core::ids::ObjectName;
+use plimsoll_base::ids::ObjectName;
 use plimsoll_kube::module::{ModuleError, Stored, Watched};
 use plimsoll_policy::{part_name, parts_elsewhere};
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use plimsoll_api::kinds::RememberedModule;
-use plimsoll_core::event_reason::EventReason;
-use plimsoll_core::model::LabelSelector;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::event_reason::EventReason;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::LabelSelector;
 use plimsoll_policy::{AnyModule, Binding, Hook, Observer, Shadow, ShadowSettings};
 
 use super::Common;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockWriteGuard};
 
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_policy::{Asked, Considered, Decision, Observer, Shadow, ShadowLog};
 
 /// The shadows that there are, by their Policies. Clones are one.

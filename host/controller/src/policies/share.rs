@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::event_reason::EventReason;
-use plimsoll_core::ids::PoolName;
-use plimsoll_core::model::{LabelSelector, NodePool};
-use plimsoll_core::time::Timestamp;
-use plimsoll_core::words::shortened;
+use plimsoll_base::event_reason::EventReason;
+use plimsoll_base::ids::PoolName;
+use plimsoll_base::time::Timestamp;
+use plimsoll_base::words::shortened;
+use plimsoll_model::{LabelSelector, NodePool};
 use plimsoll_policy::{Generation, Hook};
 
 use super::status::ConditionState;

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use kube::Client;
 use plimsoll_api::kinds::{Condition, Policy, RememberedModule};
-use plimsoll_core::model::{LabelSelector, NodePool};
-use plimsoll_core::time::Timestamp;
-use plimsoll_core::words::shortened;
+use plimsoll_base::time::Timestamp;
+use plimsoll_base::words::shortened;
 use plimsoll_kube::module;
 use plimsoll_kube::policy::each;
+use plimsoll_model::{LabelSelector, NodePool};
 use plimsoll_policy::{
     AnyModule, Binding, Engine, Generation, Generations, Hook, Observer, Policies, part_name,
     parts_elsewhere,

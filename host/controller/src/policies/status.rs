@@ -3,7 +3,7 @@
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use k8s_openapi::jiff::Timestamp;
 use plimsoll_api::kinds::{Condition, Policy, PolicyStatus};
-use plimsoll_core::event_reason::EventReason;
+use plimsoll_base::event_reason::EventReason;
 
 /// The state of a policy against its object: as it says, or why not.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_api::kinds::{Policy, PolicyStatus, RememberedModule};
-use plimsoll_core::event_reason::EventReason;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::event_reason::EventReason;
+use plimsoll_base::time::Timestamp;
 use plimsoll_kube::event::Notice;
 use plimsoll_kube::module::{ModuleError, Stored};
 use plimsoll_kube::policy::write_status;

@@ -3,9 +3,9 @@
 use plimsoll_api::Interner;
 use plimsoll_api::convert::selector;
 use plimsoll_api::kinds::{Policy, RememberedModule};
-use plimsoll_core::hook::PolicySettings;
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::LabelSelector;
+use plimsoll_base::ids::ObjectName;
+use plimsoll_hooks::hook::PolicySettings;
+use plimsoll_model::LabelSelector;
 use plimsoll_policy::{Hook, Refusal, Schema};
 use serde_json::Value;
 

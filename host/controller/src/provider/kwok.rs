@@ -3,11 +3,11 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use kube::Client;
-use plimsoll_core::action::CloudCall;
-use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::engine::Input;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_engine::Input;
 use plimsoll_kwok::{Boots, Classes, Ending, FaultPlan, Kwok};
+use plimsoll_model::action::CloudCall;
+use plimsoll_model::catalogue::Catalogues;
 use tokio::sync::mpsc::{Receiver, channel};
 
 use super::{Calling, Provider, Telling};

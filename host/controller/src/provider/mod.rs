@@ -9,10 +9,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use plimsoll_core::action::{CloudCall, Outcome};
-use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::engine::Input;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_engine::Input;
+use plimsoll_model::action::{CloudCall, Outcome};
+use plimsoll_model::catalogue::Catalogues;
 
 #[cfg(feature = "aws")]
 pub use aws::{AwsSetup, VersionSource, aws};

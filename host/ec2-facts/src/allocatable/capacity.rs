@@ -2,7 +2,7 @@
 //!
 //! The step before is the class's settings, the step after is [`super::overhead`].
 
-use plimsoll_core::resources::{ResourceName, Resources};
+use plimsoll_base::resources::{ResourceName, Resources};
 
 use super::{AllocatableError, AllocatableSettings, GB, InstanceStorePolicy, MIB, signed};
 use crate::instance_type::{Architecture, InstanceType};

@@ -8,7 +8,7 @@ mod capacity;
 mod overhead;
 mod settings;
 
-use plimsoll_core::resources::Resources;
+use plimsoll_base::resources::Resources;
 use thiserror::Error;
 
 use crate::instance_type::InstanceType;

@@ -2,7 +2,7 @@
 //!
 //! The step before is [`super::capacity`]. Soft eviction thresholds do not count: the kubelet does not subtract them.
 
-use plimsoll_core::resources::{ResourceName, Resources};
+use plimsoll_base::resources::{ResourceName, Resources};
 
 use super::capacity::interface_pods;
 use super::{AllocatableError, AllocatableSettings, Eviction, GIB, MIB, signed};

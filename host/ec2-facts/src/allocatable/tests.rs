@@ -1,6 +1,6 @@
 //! Settings change capacity and overhead as the rules say; the documented defaults are held against whole tables in `tests/`.
 
-use plimsoll_core::resources::ResourceName;
+use plimsoll_base::resources::ResourceName;
 
 use super::*;
 use crate::instance_type::instance_type;

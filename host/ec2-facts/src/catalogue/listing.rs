@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
 
 use super::CapacityTypes;
 use crate::instance_type::InstanceType;

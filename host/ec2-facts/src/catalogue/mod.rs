@@ -12,13 +12,13 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::{
+use plimsoll_base::ids::TypeName;
+use plimsoll_base::labels::LabelKey;
+use plimsoll_base::requirement::Requirement;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::catalogue::{
     CapacityType, Catalogue, InstanceType as CoreType, Offering, PriceSource,
 };
-use plimsoll_core::ids::TypeName;
-use plimsoll_core::labels::LabelKey;
-use plimsoll_core::requirement::Requirement;
-use plimsoll_core::units::PricePerHour;
 
 use self::requirements::RequirementsOfTypes;
 use crate::allocatable::{AllocatableError, AllocatableSettings};

@@ -6,8 +6,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use plimsoll_core::labels::{self, LabelKey};
-use plimsoll_core::requirement::{Requirement, Requirements};
+use plimsoll_base::labels::{self, LabelKey};
+use plimsoll_base::requirement::{Requirement, Requirements};
 
 use crate::instance_type::InstanceType;
 use crate::provider::provider;

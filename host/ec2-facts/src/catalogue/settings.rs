@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::catalogue::PriceSource;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::catalogue::PriceSource;
 use thiserror::Error;
 
 use super::Listing;

@@ -2,7 +2,7 @@
 
 mod listing;
 
-use plimsoll_core::requirement::{Requirements, Undefined};
+use plimsoll_base::requirement::{Requirements, Undefined};
 
 use super::*;
 use crate::allocatable::ImageFamily;

@@ -5,10 +5,10 @@ use kube::api::{Patch, PostParams};
 use kube::core::DynamicObject;
 use plimsoll_api::write::new_claim;
 use plimsoll_api::{Kind, claim_refusal};
-use plimsoll_core::action::{Answer, ClaimChange, Finalizer};
-use plimsoll_core::ids::{ClaimName, Uid};
-use plimsoll_core::model::NodeClaim;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::{ClaimName, Uid};
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::NodeClaim;
+use plimsoll_model::action::{Answer, ClaimChange, Finalizer};
 
 use super::{Failure, Preconditions, Writer, answer, check, difference, is_it, is_status, ours};
 use crate::FIELD_MANAGER;

@@ -8,10 +8,10 @@ use plimsoll_api::convert::{condition, condition_value};
 use plimsoll_api::kinds;
 use plimsoll_api::write::{amounts, instant, map, taints};
 use plimsoll_api::{Kind, keys};
-use plimsoll_core::action::{ClaimChange, Finalizer, NodeChange, StatusChange};
-use plimsoll_core::labels::Labels;
-use plimsoll_core::model::{ConditionType, Conditions, DesiredCondition, Stamp};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::labels::Labels;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::action::{ClaimChange, Finalizer, NodeChange, StatusChange};
+use plimsoll_model::{ConditionType, Conditions, DesiredCondition, Stamp};
 use serde_json::{Map, Value, json};
 
 use super::{Preconditions, written};
@@ -293,10 +293,10 @@ pub(super) fn node(change: &NodeChange, only: Preconditions<'_>) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use plimsoll_core::action::LaunchedInstance;
-    use plimsoll_core::ids::{NodeName, ProviderId, Uid};
-    use plimsoll_core::model::Version;
-    use plimsoll_core::resources::{ResourceName, Resources};
+    use plimsoll_base::ids::{NodeName, ProviderId, Uid};
+    use plimsoll_base::resources::{ResourceName, Resources};
+    use plimsoll_model::Version;
+    use plimsoll_model::action::LaunchedInstance;
 
     /// A launched claim that others have written to as well.
     fn claim() -> DynamicObject {

@@ -9,8 +9,8 @@ use std::sync::{Mutex, PoisonError};
 
 use kube::ResourceExt;
 use kube::core::DynamicObject;
-use plimsoll_core::ids::ClaimName;
-use plimsoll_core::model::Version;
+use plimsoll_base::ids::ClaimName;
+use plimsoll_model::Version;
 
 use super::written;
 

@@ -16,10 +16,10 @@ use kube::api::{DeleteParams, PatchParams};
 use kube::core::{DynamicObject, Status};
 use kube::{Client, Error, ResourceExt};
 use plimsoll_api::{FailedRequest, Interner, Kind, Object};
-use plimsoll_core::action::{Answer, Order, Outcome, Reason, Write};
-use plimsoll_core::ids::Uid;
-use plimsoll_core::model::Version;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::Uid;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::Version;
+use plimsoll_model::action::{Answer, Order, Outcome, Reason, Write};
 
 use self::last_answers::LastAnswers;
 use crate::FIELD_MANAGER;

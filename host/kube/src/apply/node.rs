@@ -2,8 +2,8 @@
 
 use kube::api::Patch;
 use plimsoll_api::Kind;
-use plimsoll_core::action::{Answer, Finalizer, NodeChange};
-use plimsoll_core::ids::NodeName;
+use plimsoll_base::ids::NodeName;
+use plimsoll_model::action::{Answer, Finalizer, NodeChange};
 
 use super::{Failure, Preconditions, Writer, answer, difference, is_status, ours};
 use crate::resource::api;

@@ -5,9 +5,9 @@ use kube::Error;
 use kube::api::{Api, DeleteParams, EvictParams, Patch, Preconditions};
 use kube::core::Status;
 use plimsoll_api::Kind;
-use plimsoll_core::action::Answer;
-use plimsoll_core::ids::{NodeName, ObjectName, Uid};
-use plimsoll_core::time::Span;
+use plimsoll_base::ids::{NodeName, ObjectName, Uid};
+use plimsoll_base::time::Span;
+use plimsoll_model::action::Answer;
 use serde_json::json;
 
 use super::{Failure, Writer, answer, ours};

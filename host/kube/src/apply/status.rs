@@ -2,9 +2,9 @@
 
 use kube::api::Patch;
 use plimsoll_api::Kind;
-use plimsoll_core::action::{Answer, ObjectKey, StatusChange};
-use plimsoll_core::model::ConditionType;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::ConditionType;
+use plimsoll_model::action::{Answer, ObjectKey, StatusChange};
 
 use super::{Failure, Preconditions, Writer, answer, check, difference, is_it, ours};
 use crate::resource::{api, in_namespace};

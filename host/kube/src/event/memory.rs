@@ -114,8 +114,8 @@ fn name(notice: &Notice, now: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use plimsoll_api::Kind;
-    use plimsoll_core::event_reason::EventReason;
-    use plimsoll_core::model::Version;
+    use plimsoll_base::event_reason::EventReason;
+    use plimsoll_model::Version;
 
     use super::super::LONGEST;
     use super::*;

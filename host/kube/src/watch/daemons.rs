@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use plimsoll_api::Interner;
 use plimsoll_api::convert::with_live_pods;
-use plimsoll_core::ids::{ObjectName, Uid};
-use plimsoll_core::model::{DaemonSet, OwnerKind, Pod, PodSpec, Version};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::{ObjectName, Uid};
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::{DaemonSet, OwnerKind, Pod, PodSpec, Version};
 
 /// Daemon sets as written, and the pods of each.
 #[derive(Debug, Default)]

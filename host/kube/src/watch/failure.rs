@@ -4,7 +4,7 @@ use std::fmt;
 
 use kube::Error;
 use plimsoll_api::Kind;
-use plimsoll_core::event_reason::EventReason;
+use plimsoll_base::event_reason::EventReason;
 
 /// Why a kind is not seen.
 #[derive(Clone, Debug, PartialEq, Eq)]

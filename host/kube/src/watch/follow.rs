@@ -191,7 +191,7 @@ mod tests {
 
     use http::{Request, Response};
     use kube::client::Body;
-    use plimsoll_core::model::Version;
+    use plimsoll_model::Version;
     use serde_json::{Value, json};
     use tokio::sync::mpsc::{Receiver, channel};
     use tower::service_fn;

@@ -15,11 +15,10 @@ use std::sync::Arc;
 use kube::ResourceExt;
 use kube::core::DynamicObject;
 use plimsoll_api::{Admission, Interner, Kind, Object, ReadError, ResizeRule, read_tolerant};
-use plimsoll_core::engine::Input;
-use plimsoll_core::ids::{ObjectName, Uid};
-use plimsoll_core::model;
-use plimsoll_core::model::{Pod, Version, Volumes};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::ids::{ObjectName, Uid};
+use plimsoll_base::time::Timestamp;
+use plimsoll_engine::Input;
+use plimsoll_model::{Pod, Version, Volumes};
 
 use super::daemons::Daemons;
 use super::templates::Templates;
@@ -260,12 +259,15 @@ impl Index {
         if !self.is_listing(&DAEMONS) {
             for set in std::mem::take(&mut self.daemons_changed) {
                 if let Some((set, version)) = self.daemons.shown(&set, &mut self.interner) {
-                    inputs.push(Input::Applied(model::Object::DaemonSet(set), version));
+                    inputs.push(Input::Applied(
+                        plimsoll_model::Object::DaemonSet(set),
+                        version,
+                    ));
                 }
             }
         }
         if !self.is_listing(&VOLUMES) && std::mem::take(&mut self.volumes_changed) {
-            let volumes = model::Object::Volumes(Arc::new(self.volumes.clone()));
+            let volumes = plimsoll_model::Object::Volumes(Arc::new(self.volumes.clone()));
             inputs.push(Input::Applied(volumes, Version::default()));
         }
         if !std::mem::replace(&mut self.synced, true) {
@@ -370,12 +372,12 @@ impl Index {
                 self.volumes.put(part);
                 self.volumes_changed = true;
             }
-            Object::Whole(model::Object::DaemonSet(set)) => {
+            Object::Whole(plimsoll_model::Object::DaemonSet(set)) => {
                 self.daemons.apply(&set, version);
                 self.daemons_changed.insert(set.uid.clone());
             }
             Object::Whole(object) => {
-                if let model::Object::Pod(pod) = &object {
+                if let plimsoll_model::Object::Pod(pod) = &object {
                     let before = before.as_ref().and_then(|(object, _)| as_pod(object));
                     self.follow_pod(before.map(AsRef::as_ref), Some(pod));
                 }
@@ -430,8 +432,8 @@ impl Index {
             }
             Object::Whole(object) => {
                 match &object {
-                    model::Object::Pod(pod) => self.follow_pod(Some(pod), None),
-                    model::Object::DaemonSet(set) => self.daemons.remove(set),
+                    plimsoll_model::Object::Pod(pod) => self.follow_pod(Some(pod), None),
+                    plimsoll_model::Object::DaemonSet(set) => self.daemons.remove(set),
                     _ => {}
                 }
                 inputs.push(Input::Deleted(object, version));
@@ -448,7 +450,7 @@ fn deleting(object: &DynamicObject) -> Option<Timestamp> {
 
 fn as_pod(object: &Object) -> Option<&Arc<Pod>> {
     match object {
-        Object::Whole(model::Object::Pod(pod)) => Some(pod),
+        Object::Whole(plimsoll_model::Object::Pod(pod)) => Some(pod),
         _ => None,
     }
 }

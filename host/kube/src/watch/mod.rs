@@ -13,8 +13,8 @@ mod templates;
 use kube::Client;
 use kube::core::DynamicObject;
 use plimsoll_api::Kind;
-use plimsoll_core::model::Version;
-use plimsoll_core::snapshot::Settings;
+use plimsoll_model::Version;
+use plimsoll_model::snapshot::Settings;
 use tokio::sync::mpsc::{Receiver, channel};
 use tokio::task::JoinSet;
 

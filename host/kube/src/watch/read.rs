@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kube::api::ListParams;
 use kube::{Client, Error, ResourceExt};
 use plimsoll_api::Kind;
-use plimsoll_core::model::Version;
+use plimsoll_model::Version;
 
 use super::index::Key;
 use crate::resource::{api, parsed};

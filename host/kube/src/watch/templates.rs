@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use plimsoll_api::{Admission, Kind};
-use plimsoll_core::model::Version;
+use plimsoll_model::Version;
 use serde_json::Value;
 
 use super::index::Key;

@@ -9,14 +9,14 @@ mod read;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use plimsoll_core::action::{ClaimLaunch, LaunchAnswer, LaunchRequest, Reason};
-use plimsoll_core::catalogue::{Catalogue, OfferingKey, TypeOffering};
-use plimsoll_core::fixed_hash::hash_of;
-use plimsoll_core::ids::{LaunchToken, ProviderId};
-use plimsoll_core::model::ClassRef;
-use plimsoll_core::plan::LaunchOption;
-use plimsoll_core::provider::ProviderFacts;
-use plimsoll_core::time::Span;
+use plimsoll_base::fixed_hash::hash_of;
+use plimsoll_base::ids::{LaunchToken, ProviderId};
+use plimsoll_base::time::Span;
+use plimsoll_model::ClassRef;
+use plimsoll_model::action::{ClaimLaunch, LaunchAnswer, LaunchRequest, Reason};
+use plimsoll_model::catalogue::{Catalogue, OfferingKey, TypeOffering};
+use plimsoll_model::plan::LaunchOption;
+use plimsoll_model::provider::ProviderFacts;
 
 use crate::machine::{machine, provider_id};
 
@@ -184,9 +184,9 @@ mod tests {
     use super::*;
     use crate::boot::tests::launched;
     use crate::catalogue;
-    use plimsoll_core::action::LaunchBatch;
-    use plimsoll_core::ids::Uid;
-    use plimsoll_core::units::PricePerHour;
+    use plimsoll_base::ids::Uid;
+    use plimsoll_base::units::PricePerHour;
+    use plimsoll_model::action::LaunchBatch;
 
     const TWO_LEFT: &str = r#"{"stock": [{"zone": "test-zone-a", "available": 2}]}"#;
 

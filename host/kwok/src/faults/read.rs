@@ -1,8 +1,8 @@
 //! A fault plan as it is written: JSON, every field of which may be absent.
 
 use plimsoll_api::duration;
-use plimsoll_core::catalogue::OfferingKey;
-use plimsoll_core::time::Span;
+use plimsoll_base::time::Span;
+use plimsoll_model::catalogue::OfferingKey;
 use serde::Deserialize;
 use thiserror::Error;
 

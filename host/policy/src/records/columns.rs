@@ -2,8 +2,8 @@
 //!
 //! Generated from the lists of `host/columns`; `make columns` makes it anew.
 
-use plimsoll_core::hook::Symbols;
-use plimsoll_core::{allow, rank, score};
+use plimsoll_hooks::hook::Symbols;
+use plimsoll_hooks::{allow, rank, score};
 
 use super::whole::{Checked, ends, lengths, names, signals};
 

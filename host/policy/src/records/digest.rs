@@ -1,7 +1,7 @@
 //! Digests of what the core made of the answers: equal digests, equal bytes.
 
-use plimsoll_core::command::Decision;
-use plimsoll_core::plan::Plan;
+use plimsoll_model::command::Decision;
+use plimsoll_model::plan::Plan;
 use serde::Serialize;
 
 use crate::package::digest;

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::allow::AllowAnswer;
-use plimsoll_core::rank::{OrderAnswer, PriceAnswer};
-use plimsoll_core::score::ScoreAnswer;
+use plimsoll_hooks::allow::AllowAnswer;
+use plimsoll_hooks::rank::{OrderAnswer, PriceAnswer};
+use plimsoll_hooks::score::ScoreAnswer;
 use serde::Serialize;
 
 use super::question::Question;

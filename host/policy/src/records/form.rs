@@ -2,8 +2,8 @@
 //!
 //! Fields are not renamed or removed within a version; new ones may come, and readers pass over those that they do not know.
 
-use plimsoll_core::command::Settled;
-use plimsoll_core::hook::PolicySettings;
+use plimsoll_hooks::hook::PolicySettings;
+use plimsoll_model::command::Settled;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -253,7 +253,7 @@ pub fn schema() -> Value {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_core::hook::Setting;
+    use plimsoll_hooks::hook::Setting;
     use proptest::prelude::*;
 
     use super::*;

@@ -1,9 +1,9 @@
 //! A question of any hook, read back from a record: whole before anybody looks into it.
 
-use plimsoll_core::allow::AllowQuestion;
-use plimsoll_core::hook::Context;
-use plimsoll_core::rank::{OrderQuestion, PriceQuestion};
-use plimsoll_core::score::ScoreQuestion;
+use plimsoll_hooks::allow::AllowQuestion;
+use plimsoll_hooks::hook::Context;
+use plimsoll_hooks::rank::{OrderQuestion, PriceQuestion};
+use plimsoll_hooks::score::ScoreQuestion;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

@@ -8,10 +8,10 @@ use std::fmt;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use plimsoll_core::command::Settled;
-use plimsoll_core::hook::PolicySettings;
-use plimsoll_core::rank::Tables;
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_hooks::hook::PolicySettings;
+use plimsoll_hooks::rank::Tables;
+use plimsoll_model::command::Settled;
+use plimsoll_model::snapshot::Snapshot;
 use serde::Serialize;
 use serde_json::{Value, json};
 

@@ -3,9 +3,9 @@
 //! Rows refer to rows of other tables and to names; a file may say anything. What passes here can be put to a module and be shown
 //! to people without another look. The first column that does not fit is named.
 
-use plimsoll_core::hook::{Column, ExtColumn, Sym, Symbols};
-use plimsoll_core::rank::Tables;
-use plimsoll_core::score::ScoreQuestion;
+use plimsoll_hooks::hook::{Column, ExtColumn, Sym, Symbols};
+use plimsoll_hooks::rank::Tables;
+use plimsoll_hooks::score::ScoreQuestion;
 
 use super::columns;
 use super::question::Question;

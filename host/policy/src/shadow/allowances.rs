@@ -1,7 +1,7 @@
 //! Two answers about the same budgets: which are wider and which narrower. Budgets have no price.
 
-use plimsoll_core::allow::{AllowQuestion, Allowances, withheld};
-use plimsoll_core::words::shortened;
+use plimsoll_base::words::shortened;
+use plimsoll_hooks::allow::{AllowQuestion, Allowances, withheld};
 
 use super::log::Compared;
 use crate::words::budget_words;

@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::hook::Sym;
-use plimsoll_core::ids::{ReservationId, TypeName};
-use plimsoll_core::plan::{LaunchOption, MAX_LAUNCH_TYPES, Plan, PlannedClaim};
-use plimsoll_core::rank::{LaunchList, LaunchLists, OrderQuestion, Pools, Price, Prices};
-use plimsoll_core::schedule::{Offers, order_question};
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::ids::{ReservationId, TypeName};
+use plimsoll_base::units::PricePerHour;
+use plimsoll_hooks::hook::Sym;
+use plimsoll_hooks::rank::{LaunchList, LaunchLists, OrderQuestion, Pools, Price, Prices};
+use plimsoll_model::catalogue::CapacityType;
+use plimsoll_model::plan::{LaunchOption, MAX_LAUNCH_TYPES, Plan, PlannedClaim};
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_schedule::{Offers, order_question};
 use serde::Serialize;
 
 use crate::decide::Ranker;

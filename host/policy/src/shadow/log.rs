@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
 use serde::Serialize;
 
 use super::lists::Lists;

@@ -30,8 +30,8 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-use plimsoll_core::schedule::Session;
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_schedule::Session;
 
 pub use lists::Lists;
 pub use log::{Differing, ShadowLog};

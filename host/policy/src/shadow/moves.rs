@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_core::score::{ScoreQuestion, Verdicts};
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_hooks::score::{ScoreQuestion, Verdicts};
 
 use super::log::Compared;
 use crate::words::move_words;

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::ids::{PoolName, TypeName};
-use plimsoll_core::plan::Plan;
-use plimsoll_core::units::PricePerHour;
-use plimsoll_core::words::shortened;
+use plimsoll_base::ids::{PoolName, TypeName};
+use plimsoll_base::units::PricePerHour;
+use plimsoll_base::words::shortened;
+use plimsoll_model::catalogue::CapacityType;
+use plimsoll_model::plan::Plan;
 
 use super::log::Compared;
 

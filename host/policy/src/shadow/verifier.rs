@@ -6,11 +6,11 @@
 use std::slice::from_ref;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use plimsoll_core::allow::{AllowQuestion, Allowances};
-use plimsoll_core::plan::Plan;
-use plimsoll_core::schedule::Session;
-use plimsoll_core::score::{ScoreQuestion, Verdicts};
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_hooks::allow::{AllowQuestion, Allowances};
+use plimsoll_hooks::score::{ScoreQuestion, Verdicts};
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_schedule::Session;
 
 use super::lists::Priced;
 use super::log::{Compared, ShadowLog};

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use plimsoll_core::allow::{AllowQuestion, Allowance, Allowances};
-use plimsoll_core::ids::PoolName;
+use plimsoll_base::ids::PoolName;
+use plimsoll_hooks::allow::{AllowQuestion, Allowance, Allowances};
 
 use crate::allow::Budgeter;
 use crate::bindings::Part;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use plimsoll_core::rank::{
+use plimsoll_hooks::rank::{
     LaunchList, LaunchLists, OrderQuestion, Price, PriceQuestion, Prices, check_prices, list_price,
 };
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_core::score::{SavingsThreshold, ScoreQuestion, Verdict, Verdicts};
+use plimsoll_hooks::score::{SavingsThreshold, ScoreQuestion, Verdict, Verdicts};
 
 use super::Together;
 use crate::named::Named;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use plimsoll_core::time::Span;
+use plimsoll_base::time::Span;
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 
 use crate::course::seconds;

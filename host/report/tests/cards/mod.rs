@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::ids::TypeName;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::ids::TypeName;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::catalogue::CapacityType;
 use plimsoll_report::{Contestant, Report};
 use plimsoll_sim::{Fidelity, Figures, NodeHours, ScoreCard, Series, Unplaced, Waiting};
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::labels::{self, LabelKey};
-use plimsoll_core::model::{Effect, Node, Pod, PodSpec, Taint};
-use plimsoll_core::requirement::{Requirement, Requirements, Undefined};
+use plimsoll_base::labels::{self, LabelKey};
+use plimsoll_base::requirement::{Requirement, Requirements, Undefined};
+use plimsoll_model::{Effect, Node, Pod, PodSpec, Taint};
 
 use crate::api::Api;
 

@@ -1,9 +1,9 @@
 //! The scheduler's word on every waiting pod and every node that is there, for those who hold it against the real one.
 
-use plimsoll_core::ids::{NodeName, ObjectName};
-use plimsoll_core::labels::{self, Labels};
-use plimsoll_core::model::{BindingMode, LabelSelector, NamespaceScope, Node, Object, Pod};
-use plimsoll_core::snapshot::Objects;
+use plimsoll_base::ids::{NodeName, ObjectName};
+use plimsoll_base::labels::{self, Labels};
+use plimsoll_model::snapshot::Objects;
+use plimsoll_model::{BindingMode, LabelSelector, NamespaceScope, Node, Object, Pod};
 
 use super::volumes::{claims_of, class_of};
 use super::{Refused, Scheduler};

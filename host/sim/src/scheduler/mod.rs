@@ -19,9 +19,9 @@ mod volumes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::ids::{NodeName, ObjectName};
-use plimsoll_core::model::{Node, Pod, Version};
-use plimsoll_core::requirement::Requirements;
+use plimsoll_base::ids::{NodeName, ObjectName};
+use plimsoll_base::requirement::Requirements;
+use plimsoll_model::{Node, Pod, Version};
 
 use crate::api::Api;
 use crate::random::Random;

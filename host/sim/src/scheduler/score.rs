@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::ids::NodeName;
-use plimsoll_core::model::{Node, Pod};
-use plimsoll_core::resources::{ResourceName, Resources};
+use plimsoll_base::ids::NodeName;
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_model::{Node, Pod};
 
 use crate::api::Api;
 use crate::random::Random;

@@ -3,17 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::ids::{NodeName, ObjectName, Uid};
-use plimsoll_core::labels::{HOSTNAME, LabelKey, Labels, ZONE};
-use plimsoll_core::model::{
+use plimsoll_base::ids::{NodeName, ObjectName, Uid};
+use plimsoll_base::labels::{HOSTNAME, LabelKey, Labels, ZONE};
+use plimsoll_base::resources::Resources;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::snapshot::Objects;
+use plimsoll_model::{
     AffinityTerm, BindingMode, CsiNode, Effect, LabelExpression, LabelSelector, Namespace,
     NamespaceScope, Node, NodeConditions, NodeInclusion, PersistentVolume, Pod, PodPhase, PodSpec,
     PodVolume, Readiness, SelectorOperator, SpreadConstraint, StorageClass, Taint,
     VolumeAttachment, VolumeClaim, VolumeKind, Volumes, WhenUnsatisfiable,
 };
-use plimsoll_core::resources::Resources;
-use plimsoll_core::snapshot::Objects;
-use plimsoll_core::time::Timestamp;
 
 use super::{Answer, NotPlayed, fits};
 
@@ -284,7 +284,7 @@ fn namespaces_of_a_term_are_found_by_their_labels() {
 fn stored() -> Objects {
     let mut volumes = Volumes::default();
     for name in ["one", "two"] {
-        let zone = plimsoll_core::requirement::Requirement::one_of(LabelKey::from(ZONE), ["a"]);
+        let zone = plimsoll_base::requirement::Requirement::one_of(LabelKey::from(ZONE), ["a"]);
         let found = PersistentVolume {
             kind: VolumeKind::Csi(Arc::from(DRIVER)),
             zone_labels: std::iter::once(zone).collect(),

@@ -8,12 +8,12 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::labels::{self, Labels};
-use plimsoll_core::model::{
+use plimsoll_base::labels::{self, Labels};
+use plimsoll_base::requirement::Requirements;
+use plimsoll_model::{
     AffinityTerm, LabelExpression, LabelSelector, NamespaceScope, Node, NodeInclusion, Pod,
     SelectorOperator, SpreadConstraint, WhenUnsatisfiable,
 };
-use plimsoll_core::requirement::Requirements;
 
 use super::filter::{self, Refused};
 use crate::api::Api;

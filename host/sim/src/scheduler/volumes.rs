@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::labels::{REGION, ZONE};
-use plimsoll_core::model::{
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::labels::{REGION, ZONE};
+use plimsoll_base::requirement::{Requirements, Undefined};
+use plimsoll_model::{
     BindingMode, Node, Pod, PodVolume, StorageClass, VolumeClaim, VolumeKind, Volumes,
 };
-use plimsoll_core::requirement::{Requirements, Undefined};
 
 use super::filter::Refused;
 use crate::api::Api;

@@ -11,7 +11,7 @@ mod template;
 
 use std::collections::BTreeMap;
 
-use plimsoll_core::model::{LabelSelector, OwnerKind, Pod, Replicated};
+use plimsoll_model::{LabelSelector, OwnerKind, Pod, Replicated};
 
 use crate::error::SnapshotError;
 use crate::gather::Gatherer;

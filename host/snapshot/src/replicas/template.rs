@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use plimsoll_core::labels::Labels;
-use plimsoll_core::model::WorkloadKind;
+use plimsoll_base::labels::Labels;
+use plimsoll_model::WorkloadKind;
 use serde_json::Value;
 
 use crate::error::SnapshotError;

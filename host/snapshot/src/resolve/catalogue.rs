@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use plimsoll_api::Interner;
-use plimsoll_core::catalogue::{
+use plimsoll_base::units::PricePerHour;
+use plimsoll_ec2_facts::ClassSettings;
+use plimsoll_model::ClassRef;
+use plimsoll_model::catalogue::{
     CapacityType, Catalogue, Catalogues, InstanceType, Offering, PriceSource,
 };
-use plimsoll_core::model::ClassRef;
-use plimsoll_core::units::PricePerHour;
-use plimsoll_ec2_facts::ClassSettings;
 
 use super::{region, types};
 use crate::section::{CatalogueEntry, ClassEntry, PriceEntry, capacity_type, price_above_zero};

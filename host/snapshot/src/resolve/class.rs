@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::model::ClassRef;
 use plimsoll_ec2_facts::provider::{CLASS, DOMAIN};
+use plimsoll_model::ClassRef;
 
 /// A class of instances on EC2, by name.
 pub(super) fn class_on_ec2(name: &str) -> ClassRef {

@@ -12,15 +12,15 @@ use std::sync::Arc;
 
 use plimsoll_api::convert::with_live_pods;
 pub(crate) use plimsoll_api::write::instant as written_instant;
-use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::{ClassRef, NodePool};
-use plimsoll_core::provider::{ClassKind, ProviderFacts};
-use plimsoll_core::snapshot::{Settings, Snapshot};
-use plimsoll_core::time::Timestamp;
-use plimsoll_core::words::shortened;
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::time::Timestamp;
+use plimsoll_base::words::shortened;
 use plimsoll_ec2_facts::ClassSettings;
 use plimsoll_ec2_facts::provider::CLASS;
+use plimsoll_model::catalogue::Catalogues;
+use plimsoll_model::provider::{ClassKind, ProviderFacts};
+use plimsoll_model::snapshot::{Settings, Snapshot};
+use plimsoll_model::{ClassRef, NodePool};
 use serde_json::{Map, Value};
 
 use crate::error::SnapshotError;

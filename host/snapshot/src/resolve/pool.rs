@@ -1,12 +1,12 @@
 //! The pool taken where a file has none.
 
-use plimsoll_core::ids::{PoolName, Uid};
-use plimsoll_core::labels::{self, LabelKey, Labels};
-use plimsoll_core::model::{
+use plimsoll_base::ids::{PoolName, Uid};
+use plimsoll_base::labels::{self, LabelKey, Labels};
+use plimsoll_base::requirement::Requirement;
+use plimsoll_base::time::Span;
+use plimsoll_model::{
     Ceilings, NamedPolicies, NodePool, PackingMode, PoolDisruption, Status, Unread, WrittenTemplate,
 };
-use plimsoll_core::requirement::Requirement;
-use plimsoll_core::time::Span;
 
 use super::class::class_on_ec2;
 

@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::Catalogue;
-use plimsoll_core::labels;
-use plimsoll_core::model::Node;
+use plimsoll_base::labels;
 use plimsoll_ec2_facts::catalogue::{CapacityTypes, Zone};
 use plimsoll_ec2_facts::price::ExchangeRate;
 use plimsoll_ec2_facts::zone::assumed_zones;
 use plimsoll_ec2_facts::{CatalogueSettings, ClassSettings, SpotModel};
+use plimsoll_model::Node;
+use plimsoll_model::catalogue::Catalogue;
 
 use crate::note::Note;
 use crate::section::{CatalogueEntry, ZoneEntry};

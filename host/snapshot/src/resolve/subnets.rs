@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use plimsoll_core::catalogue::{Catalogues, Subnet};
-use plimsoll_core::words::shortened;
+use plimsoll_base::words::shortened;
+use plimsoll_model::catalogue::{Catalogues, Subnet};
 
 use crate::section::SubnetEntry;
 

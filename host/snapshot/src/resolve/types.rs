@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use plimsoll_api::Interner;
-use plimsoll_core::catalogue::{
+use plimsoll_base::ids::{ReservationId, TypeName};
+use plimsoll_base::labels::{self, LabelKey};
+use plimsoll_base::requirement::{Operator, Requirement, Requirements};
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_base::units::PricePerHour;
+use plimsoll_ec2_facts::provider;
+use plimsoll_model::catalogue::{
     CapacityType, Catalogue, InstanceType, Offering, PriceSource, Reservation,
 };
-use plimsoll_core::ids::{ReservationId, TypeName};
-use plimsoll_core::labels::{self, LabelKey};
-use plimsoll_core::requirement::{Operator, Requirement, Requirements};
-use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::units::PricePerHour;
-use plimsoll_ec2_facts::provider;
 
 use crate::section::{
     Amount, LabelValues, OfferingEntry, RequirementEntry, TypeEntry, price_above_zero,

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use plimsoll_api::{Interner, Kind, ObjectKey};
-use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::ids::{NodeName, TypeName};
-use plimsoll_core::time::{Span, Timestamp};
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::ids::{NodeName, TypeName};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::catalogue::CapacityType;
 use plimsoll_sim::Which;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use plimsoll_api::{Interner, Kind, Object};
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model;
-use plimsoll_core::resources::ResourceName;
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::resources::ResourceName;
 use plimsoll_sim::{Deployment, ReplicaRule, Usage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -139,7 +138,7 @@ impl DeploymentEntry {
             unknown(Kind::Pod, path);
         });
         let (_, object) = read.map_err(|error| format!("deploy.template {error}"))?;
-        let Object::Whole(model::Object::Pod(pod)) = object else {
+        let Object::Whole(plimsoll_model::Object::Pod(pod)) = object else {
             return Err("deploy.template is no pod".to_owned());
         };
         Ok(Deployment {

@@ -1,6 +1,6 @@
 //! A duration as it is written.
 
-use plimsoll_core::time::Span;
+use plimsoll_base::time::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 

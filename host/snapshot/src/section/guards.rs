@@ -1,6 +1,6 @@
 //! Bounds on what cheap packing and consolidation may do, as they are written; what is absent keeps its default.
 
-use plimsoll_core::snapshot::{ChurnGuards, Guards, RunawayGuards};
+use plimsoll_model::snapshot::{ChurnGuards, Guards, RunawayGuards};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,9 @@
 //! Settings as they are written; what is absent keeps its default.
 
-use plimsoll_core::labels::LabelKey;
-use plimsoll_core::model::{DefaultSpread, PackingMode, WhenUnsatisfiable};
-use plimsoll_core::snapshot::{MinValuesPolicy, PreferencePolicy, Settings};
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::labels::LabelKey;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::snapshot::{MinValuesPolicy, PreferencePolicy, Settings};
+use plimsoll_model::{DefaultSpread, PackingMode, WhenUnsatisfiable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

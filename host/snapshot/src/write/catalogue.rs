@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use plimsoll_api::write::quantity;
-use plimsoll_core::catalogue::{Catalogues, InstanceType, Offering};
-use plimsoll_core::labels;
-use plimsoll_core::model::ClassRef;
-use plimsoll_core::requirement::Requirements;
-use plimsoll_core::resources::Resources;
+use plimsoll_base::labels;
+use plimsoll_base::requirement::Requirements;
+use plimsoll_base::resources::Resources;
 use plimsoll_ec2_facts::provider;
+use plimsoll_model::ClassRef;
+use plimsoll_model::catalogue::{Catalogues, InstanceType, Offering};
 
 use crate::section::{
     Amount, CatalogueEntry, ClassEntry, LabelValues, OfferingEntry, RequirementEntry,

@@ -11,10 +11,10 @@ pub use catalogue::{amounts, instance_type};
 use std::io::{self, Read, Write};
 
 use plimsoll_api::write::{pod_template, quantity};
-use plimsoll_core::catalogue::Subnet;
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_model::catalogue::Subnet;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_sim::{Deployment, Usage};
 use serde_json::Value;
 

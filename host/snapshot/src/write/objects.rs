@@ -3,8 +3,7 @@
 use std::io;
 
 use plimsoll_api::Object;
-use plimsoll_core::model;
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_model::snapshot::Snapshot;
 use serde_json::Value;
 
 /// Every object of a snapshot, in an order that depends on nothing else: nodes behind their claims, then kind by kind, parts of
@@ -13,16 +12,18 @@ pub(super) fn each(
     snapshot: &Snapshot,
     sink: &mut dyn FnMut(&Value) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut whole = |object: model::Object| sink(&Object::Whole(object).to_value());
+    let mut whole = |object: plimsoll_model::Object| sink(&Object::Whole(object).to_value());
     for row in &snapshot.nodes {
-        let claim = row.claim.clone().map(model::Object::Claim);
-        let node = row.node.clone().map(model::Object::Node);
+        let claim = row.claim.clone().map(plimsoll_model::Object::Claim);
+        let node = row.node.clone().map(plimsoll_model::Object::Node);
         claim.into_iter().chain(node).try_for_each(&mut whole)?;
     }
     for object in snapshot.objects().iter() {
         match &object {
-            model::Object::Node(_) | model::Object::Claim(_) | model::Object::Volumes(_) => {}
-            model::Object::Pod(pod) if pod.is_spare() => {}
+            plimsoll_model::Object::Node(_)
+            | plimsoll_model::Object::Claim(_)
+            | plimsoll_model::Object::Volumes(_) => {}
+            plimsoll_model::Object::Pod(pod) if pod.is_spare() => {}
             _ => whole(object)?,
         }
     }

@@ -72,7 +72,7 @@ fn within_rates(world: &mut World) {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_core::resources::ResourceName;
+    use plimsoll_base::resources::ResourceName;
     use plimsoll_ec2_facts::{AllocatableSettings, instance_type};
 
     use super::super::scripts::{drawn, scripts};

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::SystemTime;
 
+use plimsoll_base::units::PricePerHour;
 use plimsoll_cloud::{Call, CapacityPool, Instance, World};
-use plimsoll_core::units::PricePerHour;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

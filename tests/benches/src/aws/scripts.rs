@@ -1,7 +1,7 @@
 //! The scripts, in the order in which they run.
 
 use plimsoll_cloud::{CapacityPool, Fault, Image, ScriptedFault, World, usual_rates};
-use plimsoll_core::catalogue::CapacityType::{self, OnDemand, Spot};
+use plimsoll_model::catalogue::CapacityType::{self, OnDemand, Spot};
 use serde_json::{Value, json};
 
 use super::script::{CLUSTER, Pods, Scale, Script, Step, is};

@@ -139,7 +139,7 @@ mod tests {
     use std::time::UNIX_EPOCH;
 
     use plimsoll_cloud::Health;
-    use plimsoll_core::catalogue::CapacityType;
+    use plimsoll_model::catalogue::CapacityType;
     use serde_json::json;
 
     use super::*;

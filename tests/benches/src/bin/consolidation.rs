@@ -10,21 +10,21 @@
 
 use std::sync::Arc;
 
+use plimsoll_base::units::PricePerHour;
 use plimsoll_benches::cases::general_types;
 use plimsoll_benches::karpenter;
 use plimsoll_benches::{argument, processor_time};
-use plimsoll_core::command::{Decision, DisruptionQuestion};
-use plimsoll_core::disrupt::consider;
-use plimsoll_core::disrupt::moves::MoveSettings;
-use plimsoll_core::disrupt::pass::DisruptionPass;
-use plimsoll_core::model::template_hash;
-use plimsoll_core::rank::{check_prices, list_price};
-use plimsoll_core::schedule::{Session, bound_from_nothing, finish};
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_disrupt::consider;
+use plimsoll_disrupt::moves::MoveSettings;
+use plimsoll_disrupt::pass::DisruptionPass;
+use plimsoll_hooks::rank::{check_prices, list_price};
+use plimsoll_model::command::{Decision, DisruptionQuestion};
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::template_hash;
 use plimsoll_oracles::fixture::{below, cluster, is_in, pool};
 use plimsoll_oracles::generate::{Waste, fragmented};
 use plimsoll_oracles::moves::{fleet_cost, pass, vacated};
+use plimsoll_schedule::{Session, bound_from_nothing, finish};
 
 /// Nodes of the fleets whose pass is timed.
 const GROWTH: [usize; 4] = [500, 1_000, 2_000, 5_000];

@@ -8,11 +8,11 @@
 use std::sync::Arc;
 
 use plimsoll_benches::{argument, processor_time};
-use plimsoll_core::schedule::{self, Session};
-use plimsoll_core::snapshot::Snapshot;
 use plimsoll_ec2_facts::{CatalogueSettings, catalogue};
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::{Amounts, cluster, pod, pool};
 use plimsoll_oracles::generate::diverse_pods;
+use plimsoll_schedule::Session;
 
 /// Waiting pods of one decision.
 const PODS: usize = 20;
@@ -33,7 +33,7 @@ fn main() -> anyhow::Result<()> {
     let mut claims = 0;
     let session = Session::default();
     for snapshot in &snapshots {
-        claims += schedule::finish(&session.prepare(snapshot), None)
+        claims += plimsoll_schedule::finish(&session.prepare(snapshot), None)
             .claims
             .len();
     }

@@ -20,18 +20,17 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::time::{Span, Timestamp};
 use plimsoll_benches::argument;
 use plimsoll_benches::cases::general_types;
-use plimsoll_core::action::Action;
-use plimsoll_core::engine::{Engine, Input};
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::Object;
-use plimsoll_core::model::{
+use plimsoll_engine::{Engine, Input};
+use plimsoll_model::Object;
+use plimsoll_model::action::Action;
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::{
     Budget, BudgetNodes, DisruptionLimit, LabelSelector, Pod, PodDisruptionBudget,
 };
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{below, cluster, labels, pool};
 use plimsoll_oracles::generate::{Draw, Waste, fragmented};
 use plimsoll_sim::{Behaviour, Change, Recording, Run, TimedChange};
@@ -283,7 +282,7 @@ fn lived(fleet: &Snapshot, busy: usize) -> (usize, Vec<(Timestamp, Input)>) {
         seed: SEED,
         ..Behaviour::default()
     };
-    let planner = |snapshot: &Snapshot| schedule::plan(snapshot);
+    let planner = |snapshot: &Snapshot| plimsoll_schedule::plan(snapshot);
     let mut run = Run::with_inputs_kept(recording, behaviour, planner);
     let mut inputs = run.take_inputs();
     let mut start = inputs.len();

@@ -15,10 +15,9 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use plimsoll_benches::cases::zonal_types;
 use plimsoll_benches::{Timed, timed};
-use plimsoll_core::catalogue::{Catalogue, Catalogues};
-use plimsoll_core::check;
-use plimsoll_core::plan::{Plan, PlannedClaim};
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_model::catalogue::{Catalogue, Catalogues};
+use plimsoll_model::plan::{Plan, PlannedClaim};
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::{ClusterFixture, cluster};
 use plimsoll_oracles::generate::Teams;
 
@@ -84,7 +83,7 @@ fn line(market: &Arc<Catalogue>, teams: Teams) -> String {
     let good = good_pools(plan, &alone);
     let list = plan.cost.list.dollars();
     let waiting = plan.unplaced.len();
-    let findings = check::check(&snapshot, plan).len();
+    let findings = plimsoll_check::check(&snapshot, plan).len();
     let mut remarks = String::new();
     if list > sum * TOGETHER_BAR {
         remarks += "  dearer than alone";

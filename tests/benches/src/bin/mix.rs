@@ -5,7 +5,6 @@
 #![expect(clippy::print_stdout, reason = "the figures are what it is for")]
 
 use plimsoll_benches::{argument, timed};
-use plimsoll_core::check;
 use plimsoll_oracles::generate::benchmark_mix;
 
 fn main() {
@@ -14,7 +13,7 @@ fn main() {
     for _ in 0..runs {
         let decided = timed(&snapshot);
         let plan = decided.plan;
-        let findings = check::check(&snapshot, &plan);
+        let findings = plimsoll_check::check(&snapshot, &plan);
         println!(
             "{pods} pods: {} placed on {} nodes for {} (bound {}, first fit {}) in {:.1?}, {:.1?} of processors; checker: {}",
             plan.placements.len(),

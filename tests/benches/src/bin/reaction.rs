@@ -11,16 +11,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use plimsoll_base::time::{Span, Timestamp};
 use plimsoll_benches::argument;
 use plimsoll_benches::cases::general_types;
 use plimsoll_controller::Planner;
-use plimsoll_core::action::Action;
-use plimsoll_core::engine::{Engine, Input};
-use plimsoll_core::hook::PolicySettings;
-use plimsoll_core::model::{Object, Version};
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_engine::{Engine, Input};
+use plimsoll_hooks::hook::PolicySettings;
+use plimsoll_model::action::Action;
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::{Object, Version};
 use plimsoll_oracles::fixture::{below, cluster, pool};
 use plimsoll_oracles::generate::{Waste, diverse_pods, fragmented};
 use plimsoll_policy::{Engine as Modules, EngineSettings, Policies};
@@ -60,7 +59,7 @@ fn main() -> Result<()> {
         seed: SEED,
         ..Behaviour::default()
     };
-    let plan = |snapshot: &Snapshot| schedule::plan(snapshot);
+    let plan = |snapshot: &Snapshot| plimsoll_schedule::plan(snapshot);
     let mut run = Run::with_inputs_kept(recording, behaviour, plan);
     let beginning = run.take_inputs();
     println!(

@@ -10,9 +10,8 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use plimsoll_base::units::PricePerHour;
 use plimsoll_benches::{cases, peak_bytes, timed};
-use plimsoll_core::check;
-use plimsoll_core::units::PricePerHour;
 use plimsoll_peers::{Peer, Preferences};
 use plimsoll_snapshot::{Limits, read_path};
 use serde::{Deserialize, Serialize};
@@ -97,7 +96,7 @@ fn solve(file: &Path) -> Result<Figures> {
     runs.sort_by_key(|run| run.wall);
     let best = &runs[0];
     let peak_bytes = peak_bytes();
-    let findings = check::check(&snapshot, &best.plan);
+    let findings = plimsoll_check::check(&snapshot, &best.plan);
     for finding in findings.iter().take(5) {
         eprintln!("check: {finding}");
     }

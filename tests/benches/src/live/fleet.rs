@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result};
 use k8s_openapi::api::core::v1::Node;
 use kube::ResourceExt;
-use plimsoll_core::catalogue::Catalogue;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
 use plimsoll_kwok::catalogue;
+use plimsoll_model::catalogue::Catalogue;
 use serde_json::{Value, json};
 
 const TYPE: &str = "node.kubernetes.io/instance-type";

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use plimsoll_core::catalogue::CapacityType;
+use plimsoll_model::catalogue::CapacityType;
 use serde_json::{Value, json};
 
 use super::filter::{filters, passes};
@@ -85,7 +85,7 @@ pub(super) fn describe(world: &World, input: &Value) -> Result<Value, Fault> {
 
 #[cfg(test)]
 mod tests {
-    use plimsoll_core::units::PricePerHour;
+    use plimsoll_base::units::PricePerHour;
 
     use super::*;
 

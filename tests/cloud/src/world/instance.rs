@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use plimsoll_core::catalogue::CapacityType;
+use plimsoll_model::catalogue::CapacityType;
 use serde_json::Value;
 
 use super::{Subnet, Tags, World};

@@ -1,8 +1,8 @@
 //! Types that there are, their prices, and how many are left.
 
-use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
 use plimsoll_ec2_facts::{InstanceType, SpotModel, instance_type, instance_types, region};
+use plimsoll_model::catalogue::CapacityType;
 
 use super::World;
 

@@ -8,7 +8,7 @@ mod queue;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::SystemTime;
 
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
 use plimsoll_ec2_facts::InstanceType;
 use serde_json::Value;
 

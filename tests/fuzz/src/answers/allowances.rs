@@ -3,9 +3,9 @@
 use std::sync::LazyLock;
 
 use plimsoll_author::standard;
-use plimsoll_core::allow::{AllowAnswer, AllowQuestion, Allowances, check_allowances};
-use plimsoll_core::hook::PolicySettings;
-use plimsoll_core::model::DisruptionReason;
+use plimsoll_hooks::allow::{AllowAnswer, AllowQuestion, Allowances, check_allowances};
+use plimsoll_hooks::hook::PolicySettings;
+use plimsoll_model::DisruptionReason;
 use plimsoll_policy::BudgetModule;
 
 use super::{CALLED, ENGINE, ROWS, guest, hold, judge_call, misshape};

@@ -9,8 +9,8 @@ pub(crate) mod scores;
 use std::fmt::{Debug, Display};
 use std::sync::LazyLock;
 
-use plimsoll_core::rank::Context;
 use plimsoll_guests::handmade;
+use plimsoll_hooks::rank::Context;
 use plimsoll_policy::{Called, Engine, EngineSettings, Outcome};
 
 use crate::Draw;

@@ -4,8 +4,8 @@
 use std::cmp::Ordering;
 use std::sync::{Arc, LazyLock};
 
-use plimsoll_core::hook::PolicySettings;
-use plimsoll_core::rank::{
+use plimsoll_hooks::hook::PolicySettings;
+use plimsoll_hooks::rank::{
     ClaimRow, Claims, LaunchList, OrderAnswer, OrderQuestion, check_ordering, list_order,
 };
 

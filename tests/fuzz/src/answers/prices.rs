@@ -3,8 +3,8 @@
 use std::sync::LazyLock;
 
 use plimsoll_author::standard;
-use plimsoll_core::hook::PolicySettings;
-use plimsoll_core::rank::{PriceAnswer, PriceQuestion, check_prices, list_price};
+use plimsoll_hooks::hook::PolicySettings;
+use plimsoll_hooks::rank::{PriceAnswer, PriceQuestion, check_prices, list_price};
 
 use super::{CALLED, ENGINE, ROWS, guest, hold, judge_call, number};
 use crate::Draw;

@@ -3,9 +3,9 @@
 use std::sync::LazyLock;
 
 use plimsoll_author::standard;
-use plimsoll_core::hook::PolicySettings;
-use plimsoll_core::score::{ScoreAnswer, ScoreQuestion, Verdicts, check_verdicts};
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_hooks::hook::PolicySettings;
+use plimsoll_hooks::score::{ScoreAnswer, ScoreQuestion, Verdicts, check_verdicts};
 use plimsoll_policy::ConsolidationModule;
 
 use super::{CALLED, ENGINE, ROWS, guest, hold, judge_call, misshape, number};

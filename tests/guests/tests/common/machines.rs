@@ -1,6 +1,6 @@
 //! Large instances with little on them, where small ones would do.
 
-use plimsoll_core::model::OwnerKind;
+use plimsoll_model::OwnerKind;
 use plimsoll_oracles::fixture::{
     Amounts, CAPACITY_TYPE, ClusterFixture, NodeFixture, OnDemand, PodFixture, PoolFixture,
     TypeFixture, ZONE_1, machine, node, pod, pool,

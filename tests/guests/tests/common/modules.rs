@@ -7,8 +7,8 @@
 
 use std::time::Duration;
 
-use plimsoll_core::hook::{PolicySettings, Setting};
 use plimsoll_guests::HOSTILE;
+use plimsoll_hooks::hook::{PolicySettings, Setting};
 use plimsoll_policy::{Considered, Engine, EngineSettings, Limits, Module, Outcome};
 
 /// Settings of one name with a text.

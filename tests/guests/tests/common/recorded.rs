@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::hook::{PolicySettings, Setting};
-use plimsoll_core::rank::{OrderQuestion, PriceQuestion};
 use plimsoll_guests::HOSTILE;
+use plimsoll_hooks::hook::{PolicySettings, Setting};
+use plimsoll_hooks::rank::{OrderQuestion, PriceQuestion};
 use plimsoll_policy::records::{InMemory, RecordStore, Recorder};
 use plimsoll_policy::{BudgetModule, ConsolidationModule, Engine, Module, Observer, ask_observed};
 

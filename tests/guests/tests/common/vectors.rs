@@ -6,7 +6,7 @@
 )]
 
 use plimsoll_author::{proof, suite::Suite, vectors};
-use plimsoll_core::hook::PolicySettings;
+use plimsoll_hooks::hook::PolicySettings;
 use plimsoll_policy::{Engine, SelfTestLimits};
 use serde_json::Value;
 

@@ -11,8 +11,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-use plimsoll_core::rank::{PolicySettings, PriceQuestion, Setting, list_price};
 use plimsoll_guests::{HOSTILE, handmade};
+use plimsoll_hooks::rank::{PolicySettings, PriceQuestion, Setting, list_price};
 use plimsoll_policy::{Engine, EngineSettings, Limits, Module, Outcome, Refusal};
 
 /// End of a guest: refused, or the outcome of its call.

@@ -1,7 +1,7 @@
 //! Karpenter's benchmark: a fifth each of plain pods, zonal spread, host spread, zonal affinity and host anti-affinity,
 //! on its ladder of fake types. Labels, selectors and sizes are drawn independently, so a term often speaks of others.
 
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_model::snapshot::Snapshot;
 
 use super::Draw;
 use crate::fixture::{Amounts, HOSTNAME, PodFixture, ZONE, cluster, ladder, pod, pool};

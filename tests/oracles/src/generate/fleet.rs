@@ -3,12 +3,11 @@
 
 use std::sync::Arc;
 
-use plimsoll_core::disrupt::moves::{Move, carry_out};
-use plimsoll_core::model::{MoveCost, OwnerKind, Pod};
-use plimsoll_core::schedule;
-use plimsoll_core::score::MoveKind;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_disrupt::moves::{Move, carry_out};
+use plimsoll_hooks::score::MoveKind;
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::{MoveCost, OwnerKind, Pod};
 
 use super::Draw;
 use crate::fixture::{Amounts, PodFixture, cluster, pod};
@@ -75,7 +74,7 @@ fn workloads(waste: Waste) -> Vec<PodFixture> {
 
 /// The fleet with what its waiting pods need.
 fn bought(fleet: &Snapshot) -> Snapshot {
-    let plan = schedule::plan(fleet);
+    let plan = plimsoll_schedule::plan(fleet);
     let purchase = Move {
         kind: MoveKind::Replace,
         members: Vec::new(),

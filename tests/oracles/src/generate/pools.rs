@@ -5,7 +5,7 @@
 
 use super::Draw;
 use crate::fixture::{Amounts, ClusterFixture, NoSchedule, PodFixture, ZONE, pod, pool};
-use plimsoll_core::model::OwnerKind;
+use plimsoll_model::OwnerKind;
 
 const CPU: [i64; 5] = [100, 250, 500, 1000, 1500];
 const MEMORY: [i64; 7] = [100, 256, 512, 1024, 2048, 4096, 8192];

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use plimsoll_core::model::{ClaimPhase, OwnerKind};
-use plimsoll_core::resources::ResourceName;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_model::{ClaimPhase, OwnerKind};
 
 use super::Draw;
 use crate::fixture::{

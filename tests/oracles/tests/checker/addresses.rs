@@ -1,10 +1,10 @@
 //! Addresses that new nodes of a zone take together.
 
-use plimsoll_core::check::Rule;
-use plimsoll_core::model::{ClaimPhase, PackingMode};
-use plimsoll_core::plan::{Note, Plan};
-use plimsoll_core::resources::ResourceName;
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_check::Rule;
+use plimsoll_model::plan::{Note, Plan};
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::{ClaimPhase, PackingMode};
 use plimsoll_oracles::fixture::*;
 
 use crate::{breaks, passes};

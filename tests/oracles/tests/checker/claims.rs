@@ -1,12 +1,12 @@
 //! Planned claims and their options.
 
-use plimsoll_core::check::{Rule, check};
-use plimsoll_core::labels::LabelKey;
-use plimsoll_core::plan::Plan;
-use plimsoll_core::requirement::Requirement;
-use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::labels::LabelKey;
+use plimsoll_base::requirement::Requirement;
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_base::units::PricePerHour;
+use plimsoll_check::{Rule, check};
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::*;
 
 use crate::{bought, breaks, only_in_zone_1, passes};

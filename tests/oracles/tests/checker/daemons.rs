@@ -1,7 +1,7 @@
 //! Daemons as pods that others keep away from, are near to, or share a spread with.
 
-use plimsoll_core::check::Rule;
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_check::Rule;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::*;
 
 use crate::breaks;

@@ -1,13 +1,13 @@
 //! Pods that may be placed, how often, and what may be said of those that are not.
 
-use plimsoll_core::check::Rule;
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::{
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::time::Timestamp;
+use plimsoll_check::Rule;
+use plimsoll_model::plan::{Placement, Refusal, Target};
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::{
     DisruptionLimit, LabelSelector, OwnerKind, Pod, PodDisruptionBudget, PodPhase,
 };
-use plimsoll_core::plan::{Placement, Refusal, Target};
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::Timestamp;
 use plimsoll_oracles::fixture::*;
 
 use crate::{breaks, passes, remarks};

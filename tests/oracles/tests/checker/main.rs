@@ -8,9 +8,9 @@ mod placement;
 mod pools;
 mod topology;
 
-use plimsoll_core::check::{PriceRule, Rule, check, review};
-use plimsoll_core::plan::Plan;
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_check::{PriceRule, Rule, check, review};
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::{CapacityType, OnDemand, ZONE_1, ZONE_2, plan};
 
 /// The plan breaks these rules, in this order, and no others.

@@ -1,10 +1,10 @@
 //! One pod on one place: taints, labels, room, ports, volumes.
 
-use plimsoll_core::check::Rule;
-use plimsoll_core::model::{ClaimPhase, OwnerKind, PackingMode};
-use plimsoll_core::plan::{Note, Refusal};
-use plimsoll_core::resources::{ResourceName, Resources};
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_check::Rule;
+use plimsoll_model::plan::{Note, Refusal};
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::{ClaimPhase, OwnerKind, PackingMode};
 use plimsoll_oracles::fixture::*;
 
 use crate::{breaks, only_in_zone_1, passes};
@@ -110,7 +110,7 @@ fn the_pod_that_is_one_too_many_is_named() {
         .on("web-2", "n1")
         .on("web-1", "n1")
         .build();
-    let findings = plimsoll_core::check::check(&snapshot, &plan);
+    let findings = plimsoll_check::check(&snapshot, &plan);
     let shown: Vec<String> = findings.iter().map(ToString::to_string).collect();
     assert_eq!(
         shown,

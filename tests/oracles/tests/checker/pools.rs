@@ -1,8 +1,8 @@
 //! Limits, reservations and weights.
 
-use plimsoll_core::check::Rule;
-use plimsoll_core::model::PackingMode;
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_check::Rule;
+use plimsoll_model::PackingMode;
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::*;
 
 use crate::{bought, breaks, passes, remarks};
@@ -10,7 +10,7 @@ use crate::{bought, breaks, passes, remarks};
 const ONE_CORE: (&str, &str, CapacityType) = ("fake-it-0", ZONE_1, OnDemand);
 const FOUR_CORES: (&str, &str, CapacityType) = ("fake-it-3", ZONE_1, OnDemand);
 
-fn two_claims(snapshot: &Snapshot) -> plimsoll_core::plan::Plan {
+fn two_claims(snapshot: &Snapshot) -> plimsoll_model::plan::Plan {
     plan(snapshot)
         .buy_for("general", &[ONE_CORE], &["web-0"])
         .buy_for("general", &[ONE_CORE], &["web-1"])

@@ -1,9 +1,9 @@
 //! Spread, affinity and anti-affinity, counted in order.
 
-use plimsoll_core::check::Rule;
-use plimsoll_core::model::{DefaultSpread, OwnerKind, PodPhase, WhenUnsatisfiable, WorkloadKind};
-use plimsoll_core::plan::Plan;
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_check::Rule;
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::{DefaultSpread, OwnerKind, PodPhase, WhenUnsatisfiable, WorkloadKind};
 use plimsoll_oracles::fixture::*;
 
 use crate::{breaks, passes};
@@ -149,7 +149,7 @@ fn host_spread_counts_from_the_fewest_on_a_host() {
 
 #[test]
 fn a_spread_without_conditions_counts_no_pod_and_asks_for_its_key() {
-    let every = || plimsoll_core::model::LabelSelector::all(vec![]);
+    let every = || plimsoll_model::LabelSelector::all(vec![]);
     let web = |key: &str| {
         let pods = pod("web").spread(key, 1).selector(every());
         zonal().pods(pods.replicas(2)).snapshot()
@@ -319,7 +319,7 @@ fn affinity_speaks_of_its_namespaces() {
     order(&near(web().in_namespaces(&["data"])), &[("web", "n1")], &[]);
     let kind = |value| {
         let labels = labels(&[("kind", value)]);
-        plimsoll_core::model::LabelSelector::match_labels(&labels)
+        plimsoll_model::LabelSelector::match_labels(&labels)
     };
     order(
         &near(web().in_namespaces_like(kind("db"))),

@@ -3,13 +3,12 @@
 //! Whatever happens between the token on the first claim and the last instance, each claim has one instance in the end, and no instance
 //! is without a claim.
 
-use plimsoll_core::action::Purpose;
-use plimsoll_core::labels;
-use plimsoll_core::plan::Plan;
-use plimsoll_core::provider::{LaunchWindow, ProviderFacts};
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::Span;
+use plimsoll_base::labels;
+use plimsoll_base::time::Span;
+use plimsoll_model::action::Purpose;
+use plimsoll_model::plan::Plan;
+use plimsoll_model::provider::{LaunchWindow, ProviderFacts};
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_oracles::fixture::{Amounts, OnDemand, ZONE_1, ZONE_2, cluster, machine, pod, pool};
 use plimsoll_scenarios::stage;
 use plimsoll_sim::{Change, Recording, Run, TimedChange, Which};
@@ -68,7 +67,7 @@ fn recording(size: usize) -> Recording {
 }
 
 fn start(size: usize) -> Simulated {
-    let plan = schedule::plan as fn(&Snapshot) -> Plan;
+    let plan = plimsoll_schedule::plan as fn(&Snapshot) -> Plan;
     let mut run = Run::new(recording(size), behaviour(), plan);
     run.keep_history();
     run

@@ -1,9 +1,9 @@
 //! Ways to be in the way of an order, or of what the engine sees of the world while it gives one.
 
-use plimsoll_core::action::{CloudCall, ObjectKey, Request};
-use plimsoll_core::ids::{ClaimName, NodeName, ObjectName};
-use plimsoll_core::model::OwnerKind;
-use plimsoll_core::time::Span;
+use plimsoll_base::ids::{ClaimName, NodeName, ObjectName};
+use plimsoll_base::time::Span;
+use plimsoll_model::OwnerKind;
+use plimsoll_model::action::{CloudCall, ObjectKey, Request};
 use plimsoll_sim::{Fate, FirstList};
 
 use super::world::Simulated;

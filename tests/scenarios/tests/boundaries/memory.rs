@@ -3,11 +3,9 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use plimsoll_core::action::ConsiderRequest;
-use plimsoll_core::disrupt;
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::{PastMove, Snapshot};
-use plimsoll_core::time::Span;
+use plimsoll_base::time::Span;
+use plimsoll_model::action::ConsiderRequest;
+use plimsoll_model::snapshot::{PastMove, Snapshot};
 use plimsoll_sim::{Considered, Planned, Planner, Run};
 
 use super::world::{behaviour, recording};
@@ -20,13 +18,13 @@ struct Told {
 
 impl Planner for Told {
     fn plan(&mut self, snapshot: &Snapshot) -> Planned {
-        schedule::plan(snapshot).into()
+        plimsoll_schedule::plan(snapshot).into()
     }
 
     fn consider(&mut self, request: &ConsiderRequest) -> Considered {
         let moves = request.snapshot.activity.moves.clone();
         self.moves.replace(moves);
-        disrupt::consider(&request.snapshot, &request.question).into()
+        plimsoll_disrupt::consider(&request.snapshot, &request.question).into()
     }
 }
 

@@ -18,7 +18,7 @@ mod world;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
 use plimsoll_sim::Random;
 
 use fault::Fault;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use plimsoll_core::ids::Uid;
-use plimsoll_core::model::{OwnerKind, Version};
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::ids::Uid;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::{OwnerKind, Version};
 
 use super::world::{Course, Simulated};
 

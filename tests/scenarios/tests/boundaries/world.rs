@@ -1,15 +1,14 @@
 //! The run that is stopped everywhere: it provisions, consolidates with replacements, drifts, expires and terminates, in
 //! three pools, one of them static, with a disruption budget, a daemon and a job.
 
-use plimsoll_core::ids::ObjectName;
-use plimsoll_core::model::{
+use plimsoll_base::ids::ObjectName;
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_model::plan::Plan;
+use plimsoll_model::snapshot::Snapshot;
+use plimsoll_model::{
     Budget, BudgetNodes, DisruptionLimit, LabelSelector, NodePool, Object, OwnerKind,
     PodDisruptionBudget,
 };
-use plimsoll_core::plan::Plan;
-use plimsoll_core::schedule;
-use plimsoll_core::snapshot::Snapshot;
-use plimsoll_core::time::{Span, Timestamp};
 use plimsoll_oracles::fixture::{
     Amounts, OnDemand, PoolFixture, ZONE_1, ZONE_2, cluster, machine, pod, pool,
 };
@@ -135,7 +134,7 @@ pub(super) fn behaviour() -> Behaviour {
 }
 
 fn start() -> Simulated {
-    let plan = schedule::plan as fn(&Snapshot) -> Plan;
+    let plan = plimsoll_schedule::plan as fn(&Snapshot) -> Plan;
     let mut run = Run::new(recording(), behaviour(), plan);
     run.keep_history();
     run

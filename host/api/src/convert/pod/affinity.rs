@@ -1,7 +1,7 @@
 //! Node affinity, pod affinity and pod anti-affinity.
 
 use k8s_openapi::api::core::v1 as k8s;
-use plimsoll_core::model::{AffinityTerm, NamespaceScope, NodeTerm, PodSpec, Preferred};
+use plimsoll_model::{AffinityTerm, NamespaceScope, NodeTerm, PodSpec, Preferred};
 
 use super::super::label::label_key;
 use super::super::{each, requirement, selector};

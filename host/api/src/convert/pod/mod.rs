@@ -16,9 +16,9 @@ pub(crate) use written::{to_value, write_spec};
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as k8s;
-use plimsoll_core::ids::NodeName;
-use plimsoll_core::model::{DoNotDisrupt, OwnerKind, Pod, PodPhase};
-use plimsoll_core::time::Span;
+use plimsoll_base::ids::NodeName;
+use plimsoll_base::time::Span;
+use plimsoll_model::{DoNotDisrupt, OwnerKind, Pod, PodPhase};
 
 use super::metadata;
 use crate::error::{FieldError, Within};

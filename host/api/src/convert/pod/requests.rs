@@ -9,7 +9,7 @@
 //! container, a later one for the pod as a whole ([`ResizeRule`]).
 
 use k8s_openapi::api::core::v1 as k8s;
-use plimsoll_core::resources::{ResourceName, Resources};
+use plimsoll_base::resources::{ResourceName, Resources};
 
 use super::super::amounts::amounts_or_none;
 use super::spec::is_sidecar;

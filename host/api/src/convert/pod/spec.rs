@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use k8s_openapi::api::core::v1 as k8s;
-use plimsoll_core::model::{HostPort, PodSpec, PodVolume, Protocol};
-use plimsoll_core::requirement::{Requirement, Requirements};
+use plimsoll_base::requirement::{Requirement, Requirements};
+use plimsoll_model::{HostPort, PodSpec, PodVolume, Protocol};
 
 use super::super::label::label_key;
 use super::super::taint;

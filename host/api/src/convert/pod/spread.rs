@@ -1,7 +1,7 @@
 //! Topology spread constraints.
 
 use k8s_openapi::api::core::v1 as k8s;
-use plimsoll_core::model::{NodeInclusion, SpreadConstraint, WhenUnsatisfiable};
+use plimsoll_model::{NodeInclusion, SpreadConstraint, WhenUnsatisfiable};
 
 use super::super::label::label_key;
 use super::super::selector;

@@ -1,10 +1,10 @@
 //! Pods as they are written: trimmed to one container that asks for what the whole pod needs.
 
-use plimsoll_core::model::{
+use plimsoll_base::resources::{ResourceName, Resources};
+use plimsoll_model::{
     AffinityTerm, DoNotDisrupt, HostPort, NamespaceScope, NodeTerm, Owner, OwnerKind, Pod, PodSpec,
     PodVolume, Preferred, SpreadConstraint, Toleration,
 };
-use plimsoll_core::resources::{ResourceName, Resources};
 use serde_json::{Map, Value, json};
 
 use super::spec::{RESTART_ALL, RESTART_ALL_ACTION, USERS_ON_HOST};

@@ -1,6 +1,6 @@
 //! Rules that several kinds share: label keys, requirements and references to classes; and the few of a policy.
 
-use plimsoll_core::labels as known;
+use plimsoll_base::labels as known;
 
 use super::super::Provider;
 use super::{Rule, Rules, listed, rule};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use plimsoll_core::cron::{Schedule, WHOLE};
-use plimsoll_core::labels::{self, LabelKey};
-use plimsoll_core::requirement::{Operator, Requirement};
+use plimsoll_base::cron::{Schedule, WHOLE};
+use plimsoll_base::labels::{self, LabelKey};
+use plimsoll_base::requirement::{Operator, Requirement};
 use serde_json::Value;
 
 use super::super::finding::{Findings, or, shown};

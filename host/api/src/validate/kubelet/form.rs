@@ -74,7 +74,7 @@ fn is_duration(text: &str) -> bool {
 
 fn is_quantity(text: &str) -> bool {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
-    plimsoll_core::quantity::parse_units(unsigned).is_ok()
+    plimsoll_base::quantity::parse_units(unsigned).is_ok()
 }
 
 /// A fault for every part of a value that has not the form which is read.

@@ -7,7 +7,7 @@
 mod fields;
 mod form;
 
-use plimsoll_core::quantity;
+use plimsoll_base::quantity;
 use serde_json::{Map, Value};
 
 use super::finding::{Finding, Findings, or, shown};

@@ -1,6 +1,6 @@
 //! Label keys that may not be set or asked for, and requirements that say nothing or too much.
 
-use plimsoll_core::labels as known;
+use plimsoll_base::labels as known;
 use serde_json::Value;
 
 use super::super::finding::{Findings, shown};

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use plimsoll_core::model::NodeClaim;
+use plimsoll_model::NodeClaim;
 
 use super::*;
 use crate::launch::template::{LaunchTemplate, metadata};

@@ -1,7 +1,7 @@
 //! Network interfaces of type EFA: launched for claims that ask for them, and told of nodes that have them.
 
-use plimsoll_core::model::NodeClaim;
-use plimsoll_core::resources::ResourceName;
+use plimsoll_base::resources::ResourceName;
+use plimsoll_model::NodeClaim;
 
 use super::*;
 
@@ -59,7 +59,7 @@ fn given(claim: &ClaimLaunch) -> (i64, i64) {
     let ClaimLaunch::Instance(machine) = claim else {
         unreachable!("{claim:?}")
     };
-    let amount = |amounts: &plimsoll_core::resources::Resources| amounts.get(&efa());
+    let amount = |amounts: &plimsoll_base::resources::Resources| amounts.get(&efa());
     (amount(&machine.capacity), amount(&machine.allocatable))
 }
 

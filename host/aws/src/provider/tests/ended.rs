@@ -2,7 +2,7 @@
 //! is left alone until it is another one, or an instance of its has joined.
 
 use plimsoll_cloud::StateReason;
-use plimsoll_core::model::{ClaimPhase, Conditions, NodeClaim, Version};
+use plimsoll_model::{ClaimPhase, Conditions, NodeClaim, Version};
 
 use super::*;
 use crate::ended::EndedEarly;

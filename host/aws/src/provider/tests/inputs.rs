@@ -426,16 +426,13 @@ async fn messages_about_other_accounts_and_regions_are_deleted_and_change_nothin
     let scene = Scene::new().await;
     assert_eq!(ids(&claims(scene.launch(&two(Spot)).await)).len(), 2);
     let first = scene.first();
-    let claim = plimsoll_core::model::NodeClaim {
+    let claim = plimsoll_model::NodeClaim {
         provider_id: Some(first.clone()),
         ..(*sample::claim("a", &json!([]))).clone()
     };
     let ec2 = Ec2::new(scene.ec2.clients().clone(), (*scene.ec2.cluster()).clone());
     let claim = Object::Claim(Arc::new(claim));
-    ec2.observe(&Input::Applied(
-        claim,
-        plimsoll_core::model::Version::default(),
-    ));
+    ec2.observe(&Input::Applied(claim, plimsoll_model::Version::default()));
     let id = instance_id(&first).expect("an id");
     for (account, region) in [("444455556666", "us-east-1"), ("111122223333", "eu-west-1")] {
         let event = json!({

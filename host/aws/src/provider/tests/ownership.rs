@@ -2,7 +2,7 @@
 //! others' is left as it is.
 
 use plimsoll_cloud::Policy;
-use plimsoll_core::model::{NodeClaim, Version};
+use plimsoll_model::{NodeClaim, Version};
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! Nothing is launched by what a class was: claims of one that has changed wait until it was looked at.
 
-use plimsoll_core::action::LaunchBatch;
+use plimsoll_model::action::LaunchBatch;
 
 use super::*;
 

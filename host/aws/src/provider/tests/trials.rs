@@ -1,8 +1,8 @@
 //! The trial of a class is the launch that its pools would ask for, in every subnet, and what a class itself says wrong is its condition.
 
-use plimsoll_core::model::Version;
 use plimsoll_ec2_facts::catalogue::{CapacityTypes, SoldType};
 use plimsoll_ec2_facts::instance_type;
+use plimsoll_model::Version;
 
 use super::*;
 

@@ -1,11 +1,11 @@
 //! Thousands of drawn messages on a cloud on loopback: each is heard once and deleted once, and what ends an instance of ours is told until
 //! its claim is seen to go, whatever answers are lost meanwhile.
 
+use plimsoll_base::time::Timestamp;
 use plimsoll_cloud::{Cloud, Event, Fault, Options, ScriptedFault, World};
-use plimsoll_core::engine::Input;
-use plimsoll_core::lifecycle::Interruption;
-use plimsoll_core::model::{NodeClaim, Object, Version};
-use plimsoll_core::time::Timestamp;
+use plimsoll_engine::Input;
+use plimsoll_lifecycle::Interruption;
+use plimsoll_model::{NodeClaim, Object, Version};
 use serde_json::json;
 
 use super::*;

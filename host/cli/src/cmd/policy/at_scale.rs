@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result};
 use plimsoll_author::standard;
-use plimsoll_core::rank::{OrderQuestion, PriceQuestion};
-use plimsoll_core::schedule::{Reach, pack, prepare};
-use plimsoll_core::snapshot::Snapshot;
+use plimsoll_hooks::rank::{OrderQuestion, PriceQuestion};
+use plimsoll_model::snapshot::Snapshot;
 use plimsoll_policy::{AnyModule, CallLimits, Called, Fault, Unit, thread_cpu_time};
+use plimsoll_schedule::{Reach, pack, prepare};
 use plimsoll_snapshot::Limits;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::time::{Span, Timestamp};
 use plimsoll_policy::{
     AnyModule, Differing, Engine, Hook, Policies, Schema, Shadow, ShadowLog, ShadowSettings,
     WhenBehind,

@@ -1,7 +1,7 @@
 //! `plimsoll policy explain`: why a module answered as it did in a recorded decision, by asking it again.
 
 use anyhow::{Context, Result, anyhow, bail};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
 use plimsoll_policy::records::{
     Entry, Explained, ExplainedRow, ModuleLine, Question, Record, RecordStoreError, Wanted, explain,
 };

@@ -1,7 +1,7 @@
 //! `plimsoll policy inspect`: what a module says of itself, without running it.
 
 use anyhow::{Context, Result};
-use plimsoll_core::rank::Setting;
+use plimsoll_hooks::rank::Setting;
 use plimsoll_policy::{Hook, Inspection, Property, Refusal, SelfTest, Unit};
 use schemars::JsonSchema;
 use serde::Serialize;

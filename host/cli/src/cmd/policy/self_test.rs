@@ -10,7 +10,7 @@ use plimsoll_author::golden::Goldens;
 use plimsoll_author::proof::{self, GOLDENS, SUITE};
 use plimsoll_author::suite::Suite;
 use plimsoll_author::vectors;
-use plimsoll_core::hook::PolicySettings;
+use plimsoll_hooks::hook::PolicySettings;
 use plimsoll_policy::records::{Entry, Excerpt, Reader, excerpt};
 use plimsoll_policy::{AnyModule, Engine, Limits, Manifest};
 

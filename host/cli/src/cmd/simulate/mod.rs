@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
-use plimsoll_core::static_pool;
+use plimsoll_disrupt::static_pool;
 use plimsoll_policy::Engine;
 use plimsoll_report::Report;
 use plimsoll_sim::{Behaviour, Recording, Run, ScoreCard, UsageCard};

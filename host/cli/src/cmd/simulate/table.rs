@@ -1,6 +1,6 @@
 //! Score cards side by side, for people: a row for each figure, a column for each strategy.
 
-use plimsoll_core::model::DisruptionReason;
+use plimsoll_model::DisruptionReason;
 use plimsoll_sim::{Fidelity, LadderStep, Loss, ScoreCard, UsageCard, thousandths};
 
 use crate::output::{change, dollars, percent, ratio, table, thousands};

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use anyhow::{Result, bail};
 use plimsoll_api::convert::budget_nodes;
 use plimsoll_api::duration;
-use plimsoll_core::model::{
+use plimsoll_base::time::Span;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::snapshot::{Guard, Settings};
+use plimsoll_model::{
     Budget, BudgetNodes, ConsolidationPolicy, DoNotDisrupt, NodePool, Object, Pod,
 };
-use plimsoll_core::snapshot::{Guard, Settings};
-use plimsoll_core::time::Span;
-use plimsoll_core::units::PricePerHour;
 use plimsoll_sim::{Change, Recording};
 
 use crate::meant::{closest, question};

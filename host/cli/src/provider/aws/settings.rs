@@ -7,9 +7,9 @@ use anyhow::{Result, anyhow, bail};
 use k8s_openapi::jiff::SignedDuration;
 use plimsoll_api::duration;
 use plimsoll_aws::{NodeSettings, RefreshIntervals};
-use plimsoll_core::snapshot::Settings;
-use plimsoll_core::time::Span;
+use plimsoll_base::time::Span;
 use plimsoll_ec2_facts::Share;
+use plimsoll_model::snapshot::Settings;
 
 use crate::flags;
 use crate::leader::{is_false, is_true};

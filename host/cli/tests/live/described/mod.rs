@@ -9,7 +9,7 @@ use k8s_openapi::api::core::v1::Event;
 use kube::api::{Api, DeleteParams, ListParams, PostParams};
 use kube::core::{ApiResource, DynamicObject, GroupVersionKind};
 use kube::{Client, ResourceExt};
-use plimsoll_core::event_reason::EventReason;
+use plimsoll_base::event_reason::EventReason;
 use plimsoll_lab::{Fault, Rule, Verb, apply, example_class, example_pool, pending_pod, until};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -1,6 +1,6 @@
 //! The table of events: where each comes in tests, or why it cannot come in the lab.
 
-use plimsoll_core::event_reason::EventReason;
+use plimsoll_base::event_reason::EventReason;
 
 use EventReason as R;
 
@@ -81,21 +81,21 @@ pub(super) fn comes(reason: EventReason) -> Comes {
         | R::InstanceEndedEarly
         | R::WaitingOnNodeClaimTermination => Comes::No(EC2),
         R::Unconsolidatable => {
-            Comes::No("whether a node saves nothing depends on its prices: host/core/tests")
+            Comes::No("whether a node saves nothing depends on its prices: host/core/disrupt/tests")
         }
         R::SavingRealised => Comes::No("an hour after its command"),
         R::Unhealthy | R::NodeRepairBlocked => {
             Comes::No("a node has to be unhealthy for ten minutes: tests/scenarios")
         }
         R::ConsolidationRejected => Comes::No(
-            "a saving has to be lost in the fifteen seconds of its validation: host/core/tests",
+            "a saving has to be lost in the fifteen seconds of its validation: host/core/disrupt/tests",
         ),
         R::SchedulingNote => Comes::No("a plan has to lower minimum values: tests/scheduling"),
         R::UnregisteredTaintMissing => {
-            Comes::No("KWOK's nodes always come with their taint: host/core/tests")
+            Comes::No("KWOK's nodes always come with their taint: host/core/lifecycle/tests")
         }
         R::FailedConsistencyCheck => {
-            Comes::No("KWOK's nodes always have what was promised: host/core/tests")
+            Comes::No("KWOK's nodes always have what was promised: host/core/lifecycle/tests")
         }
         R::Saturated => Comes::No("the machine has to be out of room: tests/guests"),
         R::CompilerMissing => Comes::No("the program has its compiler"),

@@ -2,11 +2,9 @@
 
 #![expect(clippy::float_cmp, reason = "counts and whole seconds")]
 
-use plimsoll_core::action::{ActionId, Answer, ObjectKey, Purpose};
-use plimsoll_core::ids::Uid;
-use plimsoll_core::model::{
-    ClaimPhase, Condition, ConditionStatus, ConditionType, PodPhase, Version,
-};
+use plimsoll_base::ids::Uid;
+use plimsoll_model::action::{ActionId, Answer, ObjectKey, Purpose};
+use plimsoll_model::{ClaimPhase, Condition, ConditionStatus, ConditionType, PodPhase, Version};
 use plimsoll_oracles::fixture::*;
 
 use super::*;

@@ -6,11 +6,11 @@ mod objects;
 use std::sync::Arc;
 use std::time::Duration;
 
-use plimsoll_core::action::Outcome;
-use plimsoll_core::engine::{Engine, Input};
-use plimsoll_core::model::{Node, NodeClaim, Object, OwnerKind, Pod, Version};
-use plimsoll_core::snapshot::Objects;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_engine::{Engine, Input};
+use plimsoll_model::action::Outcome;
+use plimsoll_model::snapshot::Objects;
+use plimsoll_model::{Node, NodeClaim, Object, OwnerKind, Pod, Version};
 use plimsoll_oracles::exposition::{self, ExposedFamily, Families};
 use plimsoll_oracles::fixture::*;
 

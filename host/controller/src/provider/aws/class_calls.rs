@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use plimsoll_api::kinds::Ec2NodeClass;
 use plimsoll_aws::{CallError, Ec2, Looked, Refusal, ServedClass, look, retire};
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
 use tokio::time::timeout;
 
 /// The longest that a class waits for the addresses of the cluster's services, which not all families need.

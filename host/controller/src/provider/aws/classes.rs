@@ -8,11 +8,11 @@ use kube::Client;
 use plimsoll_api::convert::class_status;
 use plimsoll_api::kinds::{Condition, Ec2NodeClassStatus};
 use plimsoll_aws::{Ec2, Market, NodeSettings, ServedClass, catalogues, reference};
-use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::engine::Input;
-use plimsoll_core::model::ClassRef;
-use plimsoll_core::provider::ClassStatus;
+use plimsoll_engine::Input;
 use plimsoll_kube::node_class::WatchedClasses;
+use plimsoll_model::ClassRef;
+use plimsoll_model::catalogue::Catalogues;
+use plimsoll_model::provider::ClassStatus;
 use tokio::sync::mpsc::Sender;
 use tokio::time::{Instant, sleep_until, timeout};
 

@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use plimsoll_api::Kind;
 use plimsoll_aws::{CallError, Ec2, EndedEarly};
-use plimsoll_core::engine::Input;
-use plimsoll_core::event_reason::EventReason;
-use plimsoll_core::ids::ProviderId;
-use plimsoll_core::lifecycle::Interruption;
+use plimsoll_base::event_reason::EventReason;
+use plimsoll_base::ids::ProviderId;
+use plimsoll_engine::Input;
 use plimsoll_kube::event::Notice;
+use plimsoll_lifecycle::Interruption;
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, timeout};

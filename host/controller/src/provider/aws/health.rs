@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plimsoll_aws::{Ec2, ErrorClass, Impaired};
-use plimsoll_core::engine::Input;
-use plimsoll_core::lifecycle::Interruption;
+use plimsoll_engine::Input;
+use plimsoll_lifecycle::Interruption;
 use tokio::sync::mpsc::Sender;
 use tokio::time::{MissedTickBehavior, interval};
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plimsoll_aws::{CallError, Ec2, Heard, Message, QueueReader, QueueStanding};
-use plimsoll_core::engine::Input;
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::time::{Span, Timestamp};
+use plimsoll_engine::Input;
 use tokio::sync::mpsc::Sender;
 use tokio::time::sleep;
 

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use plimsoll_api::kinds::Ec2NodeClass;
 use plimsoll_aws::{CallError, Market, ServedClass};
-use plimsoll_core::catalogue::Subnet;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_model::catalogue::Subnet;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{Instant, timeout};
 

@@ -12,7 +12,7 @@ use plimsoll_aws::{
     CallError, Ec2, ErrorClass, ListPrices, Market, OfferedZones, SpotQuotes, ToldTypes, is_priced,
     quotes,
 };
-use plimsoll_core::time::{Span, Timestamp};
+use plimsoll_base::time::{Span, Timestamp};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};

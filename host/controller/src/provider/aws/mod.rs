@@ -16,10 +16,10 @@ use std::sync::Arc;
 
 use kube::Client;
 use plimsoll_aws::{CallFailure, Clients, ClusterAccess, Ec2, NodeSettings, QueueStanding};
-use plimsoll_core::action::CloudCall;
-use plimsoll_core::catalogue::Catalogues;
-use plimsoll_core::engine::Input;
-use plimsoll_core::time::Timestamp;
+use plimsoll_base::time::Timestamp;
+use plimsoll_engine::Input;
+use plimsoll_model::action::CloudCall;
+use plimsoll_model::catalogue::Catalogues;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::{Receiver, channel};
 use tokio::task::JoinSet;

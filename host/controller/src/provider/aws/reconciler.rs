@@ -13,12 +13,12 @@ use plimsoll_aws::{
     CallError, HASH_ANNOTATION, HASH_VERSION, HASH_VERSION_ANNOTATION, Market, NodeSettings,
     Reconciled, Refusal, ServedClass,
 };
-use plimsoll_core::event_reason::EventReason;
-use plimsoll_core::model::ConditionType;
-use plimsoll_core::time::Timestamp;
-use plimsoll_core::words::shortened;
+use plimsoll_base::event_reason::EventReason;
+use plimsoll_base::time::Timestamp;
+use plimsoll_base::words::shortened;
 use plimsoll_kube::event::Notice;
 use plimsoll_kube::node_class;
+use plimsoll_model::ConditionType;
 
 use super::class_calls::ClassCalls;
 use super::looks::{Ended, Found, Look};

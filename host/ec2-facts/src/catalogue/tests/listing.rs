@@ -1,6 +1,6 @@
 //! A listing that was handed in counts in place of the tables, part by part.
 
-use plimsoll_core::catalogue::CapacityType::{OnDemand, Spot};
+use plimsoll_model::catalogue::CapacityType::{OnDemand, Spot};
 
 use super::*;
 use crate::instance_type;

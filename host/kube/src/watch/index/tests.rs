@@ -1,7 +1,7 @@
 //! Lists and watches as they come, made up, and the inputs, troubles and gaps that follow from them.
 
 use super::*;
-use plimsoll_core::resources::ResourceName;
+use plimsoll_base::resources::ResourceName;
 use serde_json::{Value, json};
 
 const KINDS: [Kind; 3] = [Kind::Node, Kind::Pod, Kind::StorageClass];

@@ -1,6 +1,6 @@
 //! `budgeter`: allow, and why.
 
-use plimsoll_core::allow::{AllowAnswer, AllowQuestion};
+use plimsoll_hooks::allow::{AllowAnswer, AllowQuestion};
 use wasmtime::Store;
 
 use super::bindings::budget::exports::plimsoll::policy::budgeter::Pools;

@@ -2,7 +2,7 @@
 //!
 //! Generated from the lists of `host/columns`; `make columns` makes it anew.
 
-use plimsoll_core::{allow, rank, score};
+use plimsoll_hooks::{allow, rank, score};
 
 use super::bindings::budget::exports::plimsoll::policy::budgeter;
 use super::bindings::consolidation::exports::plimsoll::policy::consolidator;

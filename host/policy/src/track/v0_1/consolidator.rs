@@ -1,6 +1,6 @@
 //! `consolidator`: score, and why.
 
-use plimsoll_core::score::{ScoreAnswer, ScoreQuestion};
+use plimsoll_hooks::score::{ScoreAnswer, ScoreQuestion};
 use wasmtime::Store;
 
 use super::bindings::consolidation::exports::plimsoll::policy::consolidator::{

@@ -1,6 +1,6 @@
 //! The core's columns and settings in the interface's words, for all hooks.
 
-use plimsoll_core::hook;
+use plimsoll_hooks::hook;
 
 use super::bindings::plimsoll::policy::types::{
     Column, Context, ExtColumn, Setting, Symbols, ZoneTime,

@@ -41,7 +41,7 @@ mod consolidator;
 mod lend;
 mod ranker;
 
-use plimsoll_core::hook::{self, PolicySettings};
+use plimsoll_hooks::hook::{self, PolicySettings};
 use wasmtime::component::{Component, InstancePre, Linker};
 use wasmtime::{Store, StoreContextMut};
 

@@ -1,6 +1,6 @@
 //! `ranker`: price and order, and why.
 
-use plimsoll_core::rank::{OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion};
+use plimsoll_hooks::rank::{OrderAnswer, OrderQuestion, PriceAnswer, PriceQuestion};
 use wasmtime::Store;
 
 use super::bindings::exports::plimsoll::policy::ranker::{

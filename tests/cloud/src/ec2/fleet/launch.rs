@@ -1,7 +1,7 @@
 //! Instances of one override: how many there are to be had, why not more, and their making.
 
-use plimsoll_core::catalogue::CapacityType;
 use plimsoll_ec2_facts::instance_type::Architecture;
+use plimsoll_model::catalogue::CapacityType;
 use serde_json::Value;
 
 use super::super::{tags_for, texts};

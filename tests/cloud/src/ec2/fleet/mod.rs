@@ -5,7 +5,7 @@ mod request;
 #[cfg(test)]
 mod tests;
 
-use plimsoll_core::catalogue::CapacityType;
+use plimsoll_model::catalogue::CapacityType;
 use serde_json::{Value, json};
 
 use super::template;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use plimsoll_core::catalogue::CapacityType;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::catalogue::CapacityType;
 use serde_json::Value;
 
 use super::super::{tags_for, template};

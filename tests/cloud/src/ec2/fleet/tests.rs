@@ -1,7 +1,7 @@
 //! Fleets on a world with one template, m5 and c5 types, two zones.
 
-use plimsoll_core::catalogue::CapacityType::{self, OnDemand, Spot};
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
+use plimsoll_model::catalogue::CapacityType::{self, OnDemand, Spot};
 use serde_json::{Value, json};
 
 use super::super::answer;

@@ -1,6 +1,6 @@
 //! Classes that are looked at, when that is, and what is known of them then, with looks that end by hand.
 
-use plimsoll_core::catalogue::Subnet;
+use plimsoll_model::catalogue::Subnet;
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::yield_now;

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use plimsoll_aws::SpotPoint;
-use plimsoll_core::units::PricePerHour;
+use plimsoll_base::units::PricePerHour;
 use tokio::time::Instant;
 
 use super::*;

@@ -2,9 +2,9 @@
 
 use plimsoll_api::kinds::{Condition, Ec2NodeClass, Ec2NodeClassStatus};
 use plimsoll_aws::QUEUE_CONDITION;
-use plimsoll_core::event_reason::EventReason;
-use plimsoll_core::model::ConditionType;
+use plimsoll_base::event_reason::EventReason;
 use plimsoll_kube::event::Notice;
+use plimsoll_model::ConditionType;
 
 /// Reason of a condition that only says which others are not met.
 const OTHERS: &str = "DependenciesNotReady";

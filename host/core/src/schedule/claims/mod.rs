@@ -1,5 +1,0 @@
-//! From a node to buy to the claim that asks for it, and the ways to buy that the claim names.
-
-pub(crate) mod claim;
-pub(crate) mod lowered;
-pub(crate) mod named;
