@@ -1,11 +1,13 @@
 //! Deciders of an explanation: a strategy as asked for, or the policies that serve a cluster. Trials are decisions of their own, whose
 //! prices say nothing of the plan, so it is not observed.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 #[cfg(feature = "live")]
 use anyhow::Context;
 use anyhow::Result;
+use plimsoll_base::ids::PoolName;
 use plimsoll_disrupt::outlook::Outlook;
 use plimsoll_model::NodePool;
 use plimsoll_model::plan::Plan;
@@ -130,6 +132,40 @@ impl Decider {
                     PoolPolicy::of(hook, name, counts)
                 };
                 answering.map(policy).collect()
+            }
+        }
+    }
+
+    /// NodePools of a cluster that no policy ranks; none where one policy was asked for.
+    #[cfg_attr(
+        not(feature = "live"),
+        expect(unused_variables, reason = "a file has no Policy objects")
+    )]
+    pub(crate) fn unranked(&self, snapshot: &Snapshot) -> BTreeSet<PoolName> {
+        match self {
+            Self::Asked(_) => BTreeSet::new(),
+            #[cfg(feature = "live")]
+            Self::Serving(serving) => {
+                let ranks = |pool: &NodePool| serving.unobserved.answering(Hook::Rank, pool);
+                let pools = snapshot.pools.iter();
+                let unranked = pools.filter(|pool| ranks(pool).is_empty());
+                unranked.map(|pool| pool.name.clone()).collect()
+            }
+        }
+    }
+
+    /// Why no node of a pool may be disrupted, where that is since a policy that it names does not serve.
+    #[cfg_attr(
+        not(feature = "live"),
+        expect(unused_variables, reason = "a file has no Policy objects")
+    )]
+    pub(crate) fn holds(&self, pool: &NodePool) -> Option<String> {
+        match self {
+            Self::Asked(_) => None,
+            #[cfg(feature = "live")]
+            Self::Serving(serving) => {
+                let (_, policy) = serving.unobserved.missing(pool)?;
+                Some(format!("policy {policy}, which it names, does not serve"))
             }
         }
     }

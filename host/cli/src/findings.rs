@@ -224,7 +224,7 @@ mod tests {
         ] {
             let loaded = served(&[pool]);
             let waits = waits_for(&loaded.snapshot, &loaded.objects.pools[0]);
-            let words = format!("a NodePool that can be read whole: {field}expected ");
+            let words = format!("a valid specification: {field}expected ");
             assert!(
                 waits.len() == 1 && waits[0].starts_with(&words),
                 "{waits:?}"

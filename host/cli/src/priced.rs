@@ -2,7 +2,7 @@
 //! reasons afterwards.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use plimsoll_base::ids::PoolName;
 use plimsoll_model::plan::{LaunchOption, PlannedClaim};
@@ -15,7 +15,11 @@ use crate::policy::short_name;
 
 /// Keeps the first price question of a decision, and who answered it: later ones are about the cluster as it would be.
 #[derive(Debug, Default)]
-pub(crate) struct Priced(Mutex<Option<(AnyModule, Question)>>);
+pub(crate) struct Priced {
+    kept: Mutex<Option<(AnyModule, Question)>>,
+    /// NodePools that no policy ranks: a question has rows of all.
+    unranked: OnceLock<BTreeSet<PoolName>>,
+}
 
 impl Observer for Priced {
     fn asked(&self, call: &Asked<'_>) {
@@ -36,7 +40,12 @@ impl Observer for Priced {
 
 impl Priced {
     fn kept(&self) -> MutexGuard<'_, Option<(AnyModule, Question)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Says, once, which NodePools no policy ranks.
+    pub(crate) fn leave_out(&self, unranked: BTreeSet<PoolName>) {
+        self.unranked.get_or_init(|| unranked);
     }
 
     /// The policy's answers about a claim's first choice and its next best; `None` where no policy was asked.
@@ -52,6 +61,13 @@ impl Priced {
         chosen: &LaunchOption,
         options: &[LaunchOption],
     ) -> Option<PricedClaim> {
+        if self
+            .unranked
+            .get()
+            .is_some_and(|names| names.contains(pool))
+        {
+            return None;
+        }
         let kept = self.kept();
         let (module, question) = kept.as_ref()?;
         let rows = rows(question, pool, std::iter::once(chosen).chain(options));
@@ -103,7 +119,8 @@ impl PricedClaim {
             text += &format!("  {priced_by} {name}: {}\n", chosen.price);
         }
         if let Some((option, row)) = &self.next {
-            text += &format!("  next best {}: {}\n", option_words(option), words(row));
+            let option = option_words(option);
+            text += &format!("  cheapest other: {option}: {}\n", words(row));
         }
         text
     }

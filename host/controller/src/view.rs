@@ -10,7 +10,7 @@ use plimsoll_base::event_reason::EventReason;
 use plimsoll_base::ids::{ObjectName, Uid};
 use plimsoll_engine::Input;
 use plimsoll_kube::event::Notice;
-use plimsoll_kube::watch::{Failure, Index, Watches};
+use plimsoll_kube::watch::{Failure, Ignored, Index, Watches};
 use plimsoll_model::action::{ObjectKey, Order, Request};
 
 use crate::freshness::{Freshness, Reads, failure};
@@ -98,8 +98,8 @@ impl View {
         }
         inputs.extend(self.judge());
         let mut notices = Troubles::unreadable(self.index.take_unreadable());
-        for (kind, part) in self.index.take_ignored() {
-            tracing::warn!(kind = kind.as_str(), "{part}");
+        for Ignored { kind, name, words } in self.index.take_ignored() {
+            tracing::warn!(kind = kind.as_str(), name, "{words}");
         }
         let stale = self.freshness.stale(now);
         self.show_changes(&stale, now);

@@ -48,6 +48,13 @@ macro_rules! asked {
         }
 
         impl Asked<'_> {
+            /// The function that was asked, such as `Price`.
+            pub fn function(&self) -> &'static str {
+                match self {
+                    $(Self::$asked(_) => stringify!($asked),)*
+                }
+            }
+
             /// `true` if there is no answer that counts.
             pub fn failed(&self) -> bool {
                 match self {

@@ -1,7 +1,7 @@
 //! The last calls of a module that serves or is asked in shadow, by which its Policy is ready or not.
 //!
-//! A Policy is not ready while the last three calls failed, or five of the last fifty did, whatever was asked. It is ready again with the
-//! first answer that leaves neither so, or once a module that was set aside is followed again. Whether a module is set aside is another matter,
+//! A Policy is not ready while the last three calls failed, or five of the last fifty did. It is ready again with the
+//! first answer of the function that failed that leaves neither so, or once a module that was set aside is followed again. Whether a module is set aside is another matter,
 //! which its breaker decides.
 
 use crate::outcome::{Fault, Outcome};
@@ -24,13 +24,18 @@ pub struct RecentCalls {
     failed_last: bool,
     /// The last failure.
     fault: Option<Fault>,
+    /// The function that failed last. Answers of others say nothing of it: a hook may have a function that works and one that does not.
+    failed: Option<&'static str>,
 }
 
 impl RecentCalls {
-    /// Takes note of a call: it was answered, or it failed. What says nothing of the module, such as a machine without time, does not change
+    /// Takes note of a call of a function: it was answered, or it failed. What says nothing of the module, such as a machine without time, does not change
     /// whether its Policy is ready.
-    pub fn note(&mut self, fault: Option<&Fault>) {
+    pub fn note(&mut self, function: &'static str, fault: Option<&Fault>) {
         self.failed_last = fault.is_some();
+        if fault.is_none() && self.failed.is_some_and(|failed| failed != function) {
+            return;
+        }
         let says = |outcome: Outcome| outcome.blames_module() || outcome == Outcome::PolicyError;
         if fault.is_some_and(|fault| !says(fault.outcome)) {
             return;
@@ -39,6 +44,7 @@ impl RecentCalls {
         self.calls = (self.calls + 1).min(CALLS);
         if let Some(fault) = fault {
             self.fault = Some(fault.clone());
+            self.failed = Some(function);
         }
     }
 
@@ -97,6 +103,7 @@ mod tests {
         let mut recent = RecentCalls::default();
         let after = calls.chars().map(|call| {
             recent.note(
+                "price",
                 match call {
                     't' => Some(fault(Outcome::Trap)),
                     'd' => Some(fault(Outcome::PolicyError)),
@@ -123,6 +130,18 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_of_another_function_says_nothing_of_the_one_that_fails() {
+        let mut recent = RecentCalls::default();
+        for _ in 0..3 {
+            recent.note("price", Some(&fault(Outcome::Trap)));
+            recent.note("order", None);
+        }
+        assert!(recent.is_failing());
+        recent.note("price", None);
+        assert!(!recent.is_failing());
+    }
+
+    #[test]
     fn five_failures_of_fifty_are_too_many_until_fewer_are_left() {
         let one_in_ten = ".........t".repeat(5);
         assert_eq!(ready(&one_in_ten), "+".repeat(49) + "-");
@@ -136,23 +155,23 @@ mod tests {
     fn the_words_name_the_hook_the_class_and_the_last_failure() {
         let mut recent = RecentCalls::default();
         for _ in 0..4 {
-            recent.note(Some(&fault(Outcome::Fuel)));
+            recent.note("price", Some(&fault(Outcome::Fuel)));
         }
         assert_eq!(
             recent.failing("rank").as_deref(),
             Some("failed its last 4 calls of hook rank, the last one with fuel: no answer")
         );
         assert!(recent.failed_last());
-        recent.note(None);
-        recent.note(Some(&fault(Outcome::Trap)));
+        recent.note("price", None);
+        recent.note("price", Some(&fault(Outcome::Trap)));
         assert_eq!(
             recent.failing("rank").as_deref(),
             Some("failed 5 of its last 6 calls of hook rank, the last one with trap: no answer")
         );
-        (0..60).for_each(|_| recent.note(None));
+        (0..60).for_each(|_| recent.note("price", None));
         (0..5).for_each(|_| {
-            recent.note(Some(&fault(Outcome::Trap)));
-            recent.note(None);
+            recent.note("price", Some(&fault(Outcome::Trap)));
+            recent.note("price", None);
         });
         assert_eq!(
             recent.failing("rank").as_deref(),
@@ -166,13 +185,13 @@ mod tests {
     fn a_call_without_room_on_the_machine_is_a_last_failure_all_the_same() {
         let mut recent = RecentCalls::default();
         for _ in 0..9 {
-            recent.note(Some(&fault(Outcome::Saturated)));
+            recent.note("price", Some(&fault(Outcome::Saturated)));
         }
         assert!(recent.failed_last());
         assert_eq!(recent.failing("rank"), None);
-        recent.note(None);
+        recent.note("price", None);
         assert!(!recent.failed_last());
-        recent.note(Some(&fault(Outcome::Saturated)));
+        recent.note("price", Some(&fault(Outcome::Saturated)));
         recent.forget();
         assert!(!recent.failed_last());
     }

@@ -173,7 +173,7 @@ async fn reasons_and_fields_of_a_newer_version_are_named_on_pools_that_serve() -
     for (pool, message) in [
         (
             "repacked",
-            "spec.disruption.budgets[0].reasons[1] is \"Repacked\", which is not known to this version",
+            "spec.disruption.budgets[0].reasons[1] is \"Repacked\", which is not known to this version; the budget limits every reason",
         ),
         (
             "paced",

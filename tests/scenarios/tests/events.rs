@@ -221,6 +221,35 @@ fn a_budget_that_limits_nothing_is_told_once_and_again_when_it_comes_back() {
 }
 
 #[test]
+fn a_schedule_that_cannot_be_read_and_parts_that_are_ignored_are_told_once() {
+    let with = |schedule: &str| {
+        pool("general").with(|pool| {
+            let budget = Budget {
+                schedule: Some(schedule.into()),
+                duration: Some(Span::from_secs(3600)),
+                ..Budget::always(BudgetNodes::Count(0))
+            };
+            pool.disruption.budgets = vec![budget];
+            pool.unread.ignored = vec!["spec.pace is ignored".into()];
+        })
+    };
+    let mut driven = Driven::start(world(with("61 * * * *"), ours()), START);
+    let reason = "FailedValidation";
+    let told = driven.reports(reason);
+    assert_eq!(told.len(), 1, "{told:?}");
+    let words = &told[0].message;
+    assert!(
+        words.starts_with("spec.pace is ignored; spec.disruption.budgets[0].schedule is "),
+        "{words}"
+    );
+    for (version, schedule, count) in [(2, "61 * * * *", 0), (3, "0 * * * *", 1)] {
+        let pool = Object::Pool(with(schedule).build());
+        driven.hand_in(Input::Applied(pool, Version(version)));
+        assert_eq!(driven.reports(reason).len(), count, "{version}");
+    }
+}
+
+#[test]
 fn a_pool_of_another_providers_class_is_told_once_whose_it_is() {
     let of = |kind: &str| {
         pool("general").with(|pool| {

@@ -29,6 +29,30 @@ fn pools_that_are_not_ready_static_or_leaving_are_not_used() {
     }
 }
 
+#[test]
+fn a_pod_that_names_a_pool_which_buys_nothing_is_told_why_first() {
+    for (unusable, why) in [
+        (pool("mine").not_ready(), "not ready: see its conditions"),
+        (
+            pool("mine").replicas(3),
+            "it keeps 3 nodes and launches none for pods",
+        ),
+        (pool("mine").deleting(), "it is deleting"),
+        (
+            of_others(pool("mine")),
+            "left to another controller: its nodeClassRef is karpenter.k8s.aws/OtherNodeClass; provider ec2 serves karpenter.k8s.aws/EC2NodeClass",
+        ),
+    ] {
+        let cluster = bare_market().pool(unusable).pool(pool("general"));
+        let outcome = check(cluster.pod(web().select(NODEPOOL, "mine")));
+        let reason = outcome.agreed(|run| run.plan().unplaced[0].reason.to_string());
+        let first = format!(
+            "is unschedulable: no offering of its NodePools can hold it; pool mine: {why}; pool general: "
+        );
+        assert!(reason.starts_with(&first), "{reason}");
+    }
+}
+
 /// Of a class that another provider serves.
 fn of_others(pool: PoolFixture) -> PoolFixture {
     pool.with(|pool| pool.class.kind = "OtherNodeClass".into())

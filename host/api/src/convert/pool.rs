@@ -281,7 +281,7 @@ fn unknown_reasons(spec: &kinds::NodePoolSpec) -> Vec<Arc<str>> {
     let words = unknown.map(|(at, place, name)| {
         let path = format!("spec.disruption.budgets[{at}].reasons[{place}]");
         Arc::from(format!(
-            "{path} is \"{name}\", which is not known to this version"
+            "{path} is \"{name}\", which is not known to this version; the budget limits every reason"
         ))
     });
     words.collect()

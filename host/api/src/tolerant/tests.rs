@@ -136,7 +136,7 @@ fn a_reason_or_field_of_a_newer_version_is_told_and_the_pool_serves() {
     let told = pool.unread.ignored.join("; ");
     assert_eq!(
         told,
-        "spec.disruption.budgets[0].reasons[2] is \"Repacked\", which is not known to this version; \
+        "spec.disruption.budgets[0].reasons[2] is \"Repacked\", which is not known to this version; the budget limits every reason; \
          spec.disruption.pace is not known to this version and is ignored"
     );
     let BudgetReasons::Listed(reasons) = &pool.disruption.budgets[0].reasons else {

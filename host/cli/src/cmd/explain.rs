@@ -31,6 +31,8 @@ use crate::view::plan::claim_name;
 
 /// Least likeness of two names for one to be suggested.
 const LIKENESS: f64 = 0.75;
+/// Where names are looked for where no file is given.
+const CLUSTER: &str = "cluster";
 /// The policy of a file where no other is named.
 const LIST_PRICE: &str = "rank=list-price";
 
@@ -44,6 +46,7 @@ pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
     } = asked(flags, &priced)?;
     let found = load::found(&mut loaded);
     let snapshot = &loaded.snapshot;
+    priced.leave_out(decider.unranked(snapshot));
     let mut beside = beside(&loaded, &decider, is_cluster);
     beside.extend(left_out.iter().map(|pool| findings::left_out(pool)));
     let explained = Explained {
@@ -51,7 +54,7 @@ pub(crate) fn run(flags: &flags::Explain) -> Result<()> {
         loaded: &loaded,
         decider: &decider,
         priced: &priced,
-        place: if is_cluster { "cluster" } else { "snapshot" },
+        place: if is_cluster { CLUSTER } else { "snapshot" },
         output: flags.output,
     };
     let running = || found.disruption_snapshot(snapshot.now);
@@ -108,6 +111,12 @@ impl Explained<'_> {
         let found = self.known(Kind::NodePool, name, found)?;
         let mut pool = NodePoolExplanation::of(snapshot, found);
         pool.policies = self.decider.policies_of(found);
+        if self.place == CLUSTER && found.status.conditions.is_empty() {
+            pool.unreported();
+        }
+        if let Some(why) = self.decider.holds(found) {
+            pool.hold(&why);
+        }
         let own = findings::of_pools(loaded, |name| name == found.name.as_str());
         pool.findings = self.with_beside(own);
         let text = || pool.text() + &findings::lines(&pool.findings);

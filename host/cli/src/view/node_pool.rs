@@ -167,7 +167,7 @@ struct BudgetNow {
     /// When a window of the budgets opens or ends; absent where no schedule is involved.
     #[serde(skip_serializing_if = "Option::is_none")]
     until: Option<Instant>,
-    /// The fault of a budget that cannot be understood, which allows nothing.
+    /// Why no node may be removed, whatever the budgets allow: the fault of a budget, of the NodePool, or of a policy that it names.
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<String>,
 }
@@ -195,7 +195,7 @@ impl NodePoolExplanation {
         let all = catalogue.types().iter().map(|sold| sold.offerings.len());
         let rows = allowances(snapshot).into_iter();
         let mut reports = static_pool::report(snapshot).into_iter();
-        Self {
+        let mut result = Self {
             name: pool.name.to_string(),
             ready: pool.ready && pool.deleting.is_none(),
             waits_for: waits_for(snapshot, pool),
@@ -231,6 +231,24 @@ impl NodePoolExplanation {
                 .collect(),
             policies: Vec::new(),
             findings: Vec::new(),
+        };
+        if !result.is_read {
+            result.hold("the NodePool cannot be read");
+        }
+        result
+    }
+
+    /// Says that no controller has reported on the NodePool.
+    pub(crate) fn unreported(&mut self) {
+        self.ready = false;
+        (self.waits_for).push("a controller: none has reported on it".to_owned());
+    }
+
+    /// Says that no node may be removed, and why.
+    pub(crate) fn hold(&mut self, why: &str) {
+        for budget in &mut self.budgets {
+            budget.left = Some(0);
+            budget.problem = Some(why.to_owned());
         }
     }
 
@@ -257,11 +275,11 @@ impl NodePoolExplanation {
         }
         if self.is_read {
             text += &self.offerings.text();
+            text += &format!(
+                "  consolidationPolicy {}, consolidateAfter {}\n",
+                self.consolidation_policy, self.after
+            );
         }
-        text += &format!(
-            "  consolidationPolicy {}, consolidateAfter {}\n",
-            self.consolidation_policy, self.after
-        );
         for budget in &self.budgets {
             text += &budget.text();
         }
@@ -364,18 +382,17 @@ impl BudgetNow {
     fn text(&self) -> String {
         let (reason, disrupted, nodes) = (self.reason, self.disrupted, self.nodes);
         let mut text = format!("  budgets, {reason}: ");
-        text += &match (self.allowed, self.left) {
-            (Some(allowed), Some(left)) => format!(
-                "{left} may go now ({allowed} of {} at once, {disrupted} disrupted)",
+        text += &match (&self.problem, self.allowed, self.left) {
+            (Some(problem), _, _) => format!("0 may be removed now: {problem}"),
+            (None, Some(_), Some(_)) if nodes == 0 => "no nodes".to_owned(),
+            (None, Some(allowed), Some(left)) => format!(
+                "{left} may be removed now ({allowed} of {} at once, {disrupted} disrupted)",
                 counted(nodes as usize, "node")
             ),
             _ => "no limit".to_owned(),
         };
         if let Some(until) = &self.until {
             text += &format!(", until {until}");
-        }
-        if let Some(problem) = &self.problem {
-            text += &format!("; {problem}");
         }
         text.push('\n');
         text
@@ -390,11 +407,11 @@ pub(crate) fn waits_for(snapshot: &Snapshot, pool: &NodePool) -> Vec<String> {
     }
     let problem = pool.unread.problem.as_deref();
     if let Some(problem) = problem {
-        waits.push(format!("a NodePool that can be read whole: {problem}"));
+        waits.push(format!("a valid specification: {problem}"));
     } else if !snapshot.catalogues.serves(&pool.class) {
         let (kind, name) = (&pool.class.kind, &pool.class.name);
         waits.push(format!(
-            "a provider of {kind} {name}: its node class is of another one"
+            "the controller of its own provider: its node class is {kind} {name}"
         ));
     }
     for kind in ConditionType::OF_POOLS {

@@ -320,7 +320,7 @@ fn a_pod_that_has_a_place_is_told_where() {
             "shop/web gets a new node\n\
              NodeClaim {name} of NodePool general: small, on-demand, zone zone-a, $0.0500/h\n  requests cpu 1, memory 1Gi, pods 1\n  \
              priced by list-price: $0.0500/h, \"list price\" (list price 0.05)\n  \
-             next best small zone-b on-demand: $0.0500/h, \"list price\" (list price 0.05)\n  \
+             cheapest other: small zone-b on-demand: $0.0500/h, \"list price\" (list price 0.05)\n  \
              or small zone-b on-demand $0.0500/h\n"
         )
     );

@@ -91,7 +91,7 @@ fn a_node_is_told_whole_and_the_command_that_takes_it_away() {
             "  bought 2026-11-21T09:00:00Z for 2 pods of 1 workload",
             "  large, on-demand, zone zone-a, $0.2500/h",
             "  now priced by list-price: $0.2500/h, \"list price\" (list price 0.25)",
-            "  next best large zone-b on-demand: $0.2500/h, \"list price\" (list price 0.25)",
+            "  cheapest other: large zone-b on-demand: $0.2500/h, \"list price\" (list price 0.25)",
             "  or large zone-b on-demand $0.2500/h",
             "  runs 1 pod of 1 workload: shop/web-1",
             "  requested cpu 1 of 8 (12 %), memory 1Gi of 32Gi (3 %)",
@@ -300,16 +300,16 @@ fn a_pool_is_told_with_its_limits_budgets_and_offerings() {
             "  its requirements leave 4 of 5 offerings: 2 instance types, zones zone-a, zone-b, on-demand",
             "    from small zone-a on-demand $0.0500/h to large zone-b on-demand $0.2500/h",
             "  consolidationPolicy WhenEmptyOrUnderutilized, consolidateAfter 30s",
-            "  budgets, Empty: 1 may go now (1 of 2 nodes at once, 0 disrupted)",
-            "  budgets, Underutilized: 1 may go now (1 of 2 nodes at once, 0 disrupted)",
-            "  budgets, Drifted: 0 may go now (0 of 2 nodes at once, 0 disrupted)",
+            "  budgets, Empty: 1 may be removed now (1 of 2 nodes at once, 0 disrupted)",
+            "  budgets, Underutilized: 1 may be removed now (1 of 2 nodes at once, 0 disrupted)",
+            "  budgets, Drifted: 0 may be removed now (0 of 2 nodes at once, 0 disrupted)",
         ],
     );
 }
 
-/// The next best is the cheapest of all others, not the first of another type; of equal prices the first to launch.
+/// It is the cheapest of all others, not the first of another type; of equal prices the first to launch.
 #[test]
-fn the_next_best_is_the_cheapest_other_offering_by_the_prices_that_serve_now() {
+fn the_cheapest_other_offering_is_that_by_the_prices_that_serve_now() {
     let next = |order: &str, policy: &str| {
         let written = "large/zone-a/on-demand,large/zone-b/on-demand";
         let objects = oversized("", "");
@@ -318,23 +318,23 @@ fn the_next_best_is_the_cheapest_other_offering_by_the_prices_that_serve_now() {
         let arguments = ["explain", "node", "n1", "-", "--policy", policy];
         let said = fed(&arguments, text.as_bytes()).ok().out;
         let mut lines = said.lines().map(str::trim_start).map(str::to_owned);
-        let line = lines.find(|line| line.starts_with("next best "));
+        let line = lines.find(|line| line.starts_with("cheapest other: "));
         let line = line.unwrap_or_else(|| panic!("{said}"));
         line.split(',').next().unwrap_or_default().to_owned()
     };
     let dearest_first = "large/zone-a/on-demand,large/zone-b/on-demand,small/zone-b/on-demand,small/zone-a/on-demand";
     assert_eq!(
         next(dearest_first, "rank=list-price"),
-        "next best small zone-b on-demand: $0.0500/h"
+        "cheapest other: small zone-b on-demand: $0.0500/h"
     );
     assert_eq!(
         next(dearest_first, "rank=fewest-nodes,charge=1"),
-        "next best small zone-b on-demand: $1.0500/h"
+        "cheapest other: small zone-b on-demand: $1.0500/h"
     );
     let by_type = "large/zone-a/on-demand,small/zone-a/on-demand,small/zone-b/on-demand";
     assert_eq!(
         next(by_type, "rank=list-price"),
-        "next best small zone-a on-demand: $0.0500/h"
+        "cheapest other: small zone-a on-demand: $0.0500/h"
     );
 }
 
@@ -358,10 +358,10 @@ fn a_pool_whose_limits_cannot_be_read_says_so() {
     };
     let limits = "spec.limits.cpu is \"-5\"; expected a quantity of at least 0";
     let ran = said(limits);
-    ran.prints(&format!(
-        "waits for a NodePool that can be read whole: {limits}\n"
-    ));
+    ran.prints(&format!("waits for a valid specification: {limits}\n"));
     ran.prints("\n  limits: cannot be read\n");
+    ran.prints("\n  budgets, Empty: 0 may be removed now: the NodePool cannot be read\n");
+    assert!(!ran.out.contains("consolidationPolicy"), "{}", ran.out);
     let ran = said("spec.template.spec.taints is 5; expected a list");
     assert!(!ran.out.contains("limits"), "{}", ran.out);
 }

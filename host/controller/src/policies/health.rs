@@ -90,10 +90,10 @@ impl Health {
     }
 
     /// Takes note of a call; whether its Policy is ready may be another than before.
-    fn note(&self, fault: Option<&Fault>) {
+    fn note(&self, function: &'static str, fault: Option<&Fault>) {
         let mut recent = self.recent();
         let was_failing = recent.is_failing();
-        recent.note(fault);
+        recent.note(function, fault);
         let is_failing = recent.is_failing();
         drop(recent);
         if was_failing != is_failing {
@@ -121,7 +121,7 @@ impl Observer for Health {
 
     fn asked(&self, call: &Asked<'_>) {
         self.calls.asked(call);
-        self.note(call.fault());
+        self.note(call.function(), call.fault());
         if let Some(fault) = call.fault() {
             self.failed(fault);
         }

@@ -3,7 +3,7 @@
 //! - [`Cluster`] holds objects by name with the version they were last seen at. Answers to our own writes enter by the same
 //!   door as watch events, so that a write is seen at once and an older event cannot undo it.
 //! - [`Promises`] say which group of pods was planned onto which claim or node.
-//! - [`Market`] is the catalogues less the offerings that were out of stock a moment ago, with what was learned of nodes.
+//! - [`Market`](plimsoll_model::supply::Market) is the catalogues less the offerings that were out of stock a moment ago, with what was learned of nodes.
 //! - [`NameIndex`] finds what is known of a name, at about the same cost however many there are.
 //! - [`Frozen`] makes the one value that decisions read, and brings it up to date.
 

@@ -58,7 +58,18 @@ pub struct Index {
     /// Parts that were ignored in any object of a kind.
     ignored: BTreeSet<(Kind, Arc<str>)>,
     /// Those that were not told of yet.
-    newly_ignored: Vec<(Kind, Arc<str>)>,
+    newly_ignored: Vec<Ignored>,
+}
+
+/// A part of an object that is ignored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ignored {
+    /// Kind of the object.
+    pub kind: Kind,
+    /// Name of the first object that has it.
+    pub name: String,
+    /// The part, in words.
+    pub words: Arc<str>,
 }
 
 /// An object that cannot be read, wholly or in part, and why.
@@ -214,7 +225,7 @@ impl Index {
     }
 
     /// Parts of objects that were ignored for the first time in their kind since the last call.
-    pub fn take_ignored(&mut self) -> Vec<(Kind, Arc<str>)> {
+    pub fn take_ignored(&mut self) -> Vec<Ignored> {
         std::mem::take(&mut self.newly_ignored)
     }
 
@@ -345,7 +356,11 @@ impl Index {
         let ignored = object.unread().map(|unread| unread.ignored.as_slice());
         for part in ignored.unwrap_or_default() {
             if self.ignored.insert((kind, Arc::clone(part))) {
-                self.newly_ignored.push((kind, Arc::clone(part)));
+                self.newly_ignored.push(Ignored {
+                    kind,
+                    name: key.1.clone(),
+                    words: Arc::clone(part),
+                });
             }
         }
         let problem = object.unread().and_then(|unread| unread.problem.as_ref());

@@ -19,7 +19,7 @@ use tokio::sync::mpsc::{Receiver, channel};
 use tokio::task::JoinSet;
 
 pub use failure::Failure;
-pub use index::{Index, Key, Seen, Unreadable};
+pub use index::{Ignored, Index, Key, Seen, Unreadable};
 pub use read::{Depth, Read, read};
 
 /// Changes that wait to be taken in; watches that are further ahead wait, too.

@@ -86,6 +86,9 @@ pub(super) struct Compared {
     pub(super) words: Option<(String, String)>,
 }
 
+/// What is noted of a module in shadow: all its calls about one decision together.
+const DECISION: &str = "decision";
+
 impl ShadowLog {
     /// Notes what the calls about one decision used and failed at, and whether it is compared: not where any of them depended on the
     /// machine.
@@ -98,11 +101,11 @@ impl ShadowLog {
         (self.active_fuel, self.fuel) = (self.active_fuel + fuel.0, self.fuel + fuel.1);
         self.faults += faults.len() as u64;
         for fault in faults {
-            self.recent.note(Some(fault));
+            self.recent.note(DECISION, Some(fault));
         }
         match faults.last() {
             Some(fault) => self.last_fault = Some(fault.sentence.clone()),
-            None => self.recent.note(None),
+            None => self.recent.note(DECISION, None),
         }
         true
     }

@@ -45,8 +45,8 @@ pub(super) struct StatusWatch {
     uncounted: BTreeSet<PoolName>,
     /// When the capacity of a pool was counted last.
     counted: BTreeMap<PoolName, Timestamp>,
-    /// Reason of the last event about a pool's specification, while that holds.
-    remarked: BTreeMap<PoolName, EventReason>,
+    /// Events about the specifications of pools that hold now: reason and words.
+    remarked: BTreeMap<PoolName, BTreeSet<(EventReason, String)>>,
 }
 
 impl StatusWatch {

@@ -1,5 +1,7 @@
 //! Events on a NodePool about what its specification means here: each once while it holds, and again when it comes back.
 
+use std::collections::BTreeSet;
+
 use plimsoll_base::event_reason::EventReason;
 use plimsoll_base::ids::PoolName;
 use plimsoll_base::time::Timestamp;
@@ -7,6 +9,7 @@ use plimsoll_model::NodePool;
 use plimsoll_model::action::{Action, ObjectKey};
 
 use super::super::{Engine, report};
+use super::validation;
 
 impl Engine {
     /// Writes the events that a pool has not had.
@@ -19,22 +22,33 @@ impl Engine {
         let Some(pool) = self.cluster.pools.get(name.as_str()) else {
             return;
         };
-        let remark = match self.market.catalogues().not_served(&pool.class) {
-            Some(other) => Some((
+        let remarks = match self.market.catalogues().not_served(&pool.class) {
+            Some(other) => BTreeSet::from([(
                 EventReason::NodeClassNotServed,
                 format!("left to another controller: spec.template.spec.{other}"),
-            )),
-            None => limitless_budget(pool),
+            )]),
+            None => limitless_budget(pool)
+                .into_iter()
+                .chain(not_followed(pool))
+                .collect(),
         };
-        let Some((reason, words)) = remark else {
-            self.statuses.remarked.remove(name);
-            return;
+        let before = if remarks.is_empty() {
+            self.statuses.remarked.remove(name)
+        } else {
+            self.statuses.remarked.insert(name.clone(), remarks.clone())
         };
-        let before = self.statuses.remarked.insert(name.clone(), reason);
-        if before != Some(reason) {
+        let before = before.unwrap_or_default();
+        for (reason, words) in remarks.into_iter().filter(|own| !before.contains(own)) {
             actions.push(report(ObjectKey::Pool(name.clone()), reason, words, now));
         }
     }
+}
+
+/// Parts of a specification that are ignored, and schedules of budgets that cannot be read.
+fn not_followed(pool: &NodePool) -> Option<(EventReason, String)> {
+    let words = validation::remarks(pool);
+    let is_valid = pool.unread.problem.is_none();
+    (is_valid && !words.is_empty()).then_some((EventReason::FailedValidation, words))
 }
 
 /// A budget that limits nothing, since its list of reasons is empty: a client that drops empty lists makes it every reason.

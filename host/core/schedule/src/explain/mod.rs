@@ -4,3 +4,4 @@ mod nearest;
 pub(crate) mod refusal;
 pub(crate) mod trial;
 pub(crate) mod unsold;
+mod unusable;

@@ -17,7 +17,7 @@ use plimsoll_model::plan::{PoolRefusal, Refusal, RefusedOfferings, Unplaced};
 use plimsoll_model::snapshot::{Guard, MinValuesPolicy};
 use plimsoll_model::{PodVolume, first_untolerated};
 
-use super::{nearest, unsold};
+use super::{nearest, unsold, unusable};
 use crate::batch::attach_slots::AttachSlots;
 use crate::batch::compile::{BatchPod, Compiled};
 use crate::batch::minimum;
@@ -42,13 +42,14 @@ pub(crate) fn refusals(
             let group = &compiled.groups[pod.group];
             let of_pool =
                 |template: usize| pool_refusal((compiled, prices), group, template, &searches);
-            match compiled.templates.len() {
-                0 => Refusal::NoPool,
-                count => {
-                    let mut pools: Vec<PoolRefusal> = (0..count).map(of_pool).collect();
-                    pools.sort_by_key(|pool| pool.excludes);
-                    Refusal::Unschedulable(pools)
-                }
+            let named = unusable::named(compiled, group).into_iter();
+            let mut pools: Vec<PoolRefusal> = named
+                .chain((0..compiled.templates.len()).map(of_pool))
+                .collect();
+            pools.sort_by_key(|pool| pool.excludes);
+            match pools.as_slice() {
+                [] => Refusal::NoPool,
+                _ => Refusal::Unschedulable(pools),
             }
         });
         Unplaced {

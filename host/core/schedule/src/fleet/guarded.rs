@@ -108,7 +108,7 @@ fn yielded(compiled: &Compiled<'_>, guards: &Guards, candidate: &DraftPlan) -> Y
         }
         let share = SpotShare::of(compiled, template, &candidate.nodes);
         if let Some(most) = share.most(guards) {
-            let beyond: u32 = share.beyond(most).map(|(_, count)| count - most).sum();
+            let beyond = share.planned_beyond(compiled, template, &candidate.nodes, most);
             if beyond > 0 {
                 let beyond = usize::try_from(beyond).unwrap_or(usize::MAX);
                 result.insert((Guard::SpotShare, template), beyond);

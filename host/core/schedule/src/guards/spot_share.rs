@@ -74,6 +74,27 @@ impl SpotShare {
         markets.filter(move |(_, count)| *count > most)
     }
 
+    /// Nodes among those planned that markets have beyond `most`.
+    pub(crate) fn planned_beyond(
+        &self,
+        compiled: &Compiled<'_>,
+        template: usize,
+        nodes: &[NewNode],
+        most: u32,
+    ) -> u32 {
+        let planned = |of: &SpotPool| {
+            let own = nodes
+                .iter()
+                .filter(|node| compiled.rows.rows[node.row].template == template);
+            let own = own.filter(|node| market(compiled, node.row).as_ref() == Some(of));
+            u32::try_from(own.count()).unwrap_or(u32::MAX)
+        };
+        let beyond = self.beyond(most);
+        beyond
+            .map(|(market, count)| planned(market).min(count - most))
+            .sum()
+    }
+
     fn shift(&mut self, from: &SpotPool, to: Option<SpotPool>) {
         if let Some(count) = self.by_market.get_mut(from) {
             *count -= 1;

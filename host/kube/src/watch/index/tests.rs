@@ -27,13 +27,13 @@ fn list(index: &mut Index, kind: Kind, objects: Vec<DynamicObject>) -> Vec<Strin
 
 fn show(input: &Input) -> String {
     match input {
-        Input::Applied(model::Object::Node(node), version) => {
+        Input::Applied(plimsoll_model::Object::Node(node), version) => {
             format!("+{} {}", node.name, version.0)
         }
-        Input::Deleted(model::Object::Node(node), version) => {
+        Input::Deleted(plimsoll_model::Object::Node(node), version) => {
             format!("-{} {}", node.name, version.0)
         }
-        Input::Applied(model::Object::Volumes(volumes), _) => {
+        Input::Applied(plimsoll_model::Object::Volumes(volumes), _) => {
             format!("{} classes", volumes.classes.len())
         }
         other => format!("{other:?}"),
@@ -131,7 +131,7 @@ fn daemon(name: &str, second: u32, cpu: &str) -> Box<DynamicObject> {
 /// Processors that daemon sets which are handed in ask for, in thousandths.
 fn daemon_sets(inputs: &[Input]) -> Vec<i64> {
     let sets = inputs.iter().filter_map(|input| match input {
-        Input::Applied(model::Object::DaemonSet(set), _) => Some(set),
+        Input::Applied(plimsoll_model::Object::DaemonSet(set), _) => Some(set),
         _ => None,
     });
     sets.map(|set| set.pod.requests.get(&ResourceName::Cpu))
@@ -234,7 +234,9 @@ fn templates_wait_for_a_list_of_defaults_to_end() {
     assert_eq!(flushed(&mut index), [""; 0]);
     index.take((Kind::LimitRange, Change::ListDone(Version(9))));
     let inputs = index.flush();
-    let [Input::Applied(model::Object::Template(template), Version(3))] = inputs.as_slice() else {
+    let [Input::Applied(plimsoll_model::Object::Template(template), Version(3))] =
+        inputs.as_slice()
+    else {
         unreachable!("a template: {inputs:?}");
     };
     let requests = &template.shape.spec.requests;
@@ -294,7 +296,7 @@ fn pool(version: &str, operator: &str, class: Option<&str>) -> DynamicObject {
 /// Whether a pool may be launched from, and the problem that it has, after a change.
 fn pool_after(index: &mut Index, change: Change) -> (bool, String) {
     let inputs = index.take((Kind::NodePool, change));
-    let [Input::Applied(model::Object::Pool(pool), _)] = inputs.as_slice() else {
+    let [Input::Applied(plimsoll_model::Object::Pool(pool), _)] = inputs.as_slice() else {
         unreachable!("a pool: {inputs:?}");
     };
     let problem = pool.unread.problem.as_deref().unwrap_or_default();
