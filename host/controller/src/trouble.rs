@@ -41,7 +41,7 @@ impl Troubles {
             let problem = it.problem;
             let rest = match (kind, it.is_known) {
                 (Kind::NodePool, true) => {
-                    "nothing is launched from it and none of its nodes is disrupted voluntarily"
+                    "nothing is launched for it and none of its nodes is disrupted voluntarily"
                 }
                 (Kind::NodeClaim, true) => {
                     "it is not launched, and its node neither joins nor is disrupted voluntarily"
@@ -54,7 +54,7 @@ impl Troubles {
                 namespace,
                 name,
                 problem,
-                "object is not understood: {rest}"
+                "the object is invalid: {rest}"
             );
             let message = format!("{problem}: {rest}");
             Notice::new(

@@ -140,7 +140,7 @@ impl Budgets {
             [kept] if pod.ready == Some(false) && kept.lets_unready_go() => Ok(()),
             [kept] if kept.allowed() > 0 => Ok(()),
             [kept] => Err(format!(
-                "pdb {} allows no eviction of pod {}",
+                "PodDisruptionBudget {} allows no eviction of pod {}",
                 kept.budget.name, pod.name
             )),
             _ => Err(format!("pod {} has several disruption budgets", pod.name)),

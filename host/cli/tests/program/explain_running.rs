@@ -122,7 +122,7 @@ fn the_first_rule_that_keeps_a_node_is_told() {
                spec: {selector: {matchLabels: {app: web}}, maxUnavailable: 0}\nstatus: {disruptionsAllowed: 0}\n";
     n1_ends(
         &cluster(AT_ONCE, &(oversized("", "") + pdb)),
-        "not disrupted now: pdb shop/web allows no eviction of pod shop/web-1",
+        "not disrupted now: PodDisruptionBudget shop/web allows no eviction of pod shop/web-1",
     );
     n1_ends(
         &cluster(
@@ -153,7 +153,7 @@ fn the_first_rule_that_keeps_a_node_is_told() {
     let bare = small.replace(", karpenter.sh/initialized: \"true\"", "");
     n1_ends(
         &cluster(AT_ONCE, &bare),
-        "not disrupted now: it has not initialised",
+        "not disrupted now: it is not initialized",
     );
     let command = ", plimsoll.dev/replaces: c-n1, plimsoll.dev/command: \"reason=Underutilized begun=1795253340000 replacements=1 saving=1\"";
     let replaced = oversized("", "") + &node("n2", "small", 2, "", command);

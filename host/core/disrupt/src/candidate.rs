@@ -143,16 +143,16 @@ impl fmt::Display for Blocked {
             Self::UnderWay => f.write_str("it is being replaced already"),
             Self::NotOurs => f.write_str("it is not managed: no NodeClaim stands behind it"),
             Self::NoNode => f.write_str("its claim has no node yet"),
-            Self::NotInitialized => f.write_str("it has not initialised"),
+            Self::NotInitialized => f.write_str("it is not initialized"),
             Self::Deleting => f.write_str("it is deleting"),
             Self::Promised => f.write_str("pods are nominated to it"),
             Self::NodeAsksToStay => write!(f, "it is annotated {DO_NOT_DISRUPT}: true"),
             Self::NoPool => write!(f, "it has no label {}", labels::NODEPOOL),
             Self::ClaimNotUnderstood(problem) => {
-                write!(f, "its claim is not understood: {problem}")
+                write!(f, "its NodeClaim is invalid: {problem}")
             }
             Self::PoolNotUnderstood(pool, problem) => {
-                write!(f, "pool {pool} is not understood: {problem}")
+                write!(f, "NodePool {pool} is invalid: {problem}")
             }
             Self::PoolUnusable(pool) => write!(f, "pool {pool} is not there or sells nothing"),
             Self::PodAsksToStay { pod, .. } => {
@@ -165,10 +165,13 @@ impl fmt::Display for Blocked {
             }
             Self::BudgetUnset { pod, budget } => write!(
                 f,
-                "pdb {budget} has neither minAvailable nor maxUnavailable and allows no eviction of pod {pod}"
+                "PodDisruptionBudget {budget} has neither minAvailable nor maxUnavailable and allows no eviction of pod {pod}"
             ),
             Self::BudgetExhausted { pod, budget } => {
-                write!(f, "pdb {budget} allows no eviction of pod {pod}")
+                write!(
+                    f,
+                    "PodDisruptionBudget {budget} allows no eviction of pod {pod}"
+                )
             }
         }
     }

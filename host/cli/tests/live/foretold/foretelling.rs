@@ -17,7 +17,7 @@ const AT_ONCE: usize = 2;
 /// Rules that keep a node whatever happens around it.
 const LASTING: [&str; 4] = [
     "do-not-disrupt",
-    "pdb ",
+    "PodDisruptionBudget ",
     "consolidateAfter: Never",
     "WhenEmpty",
 ];

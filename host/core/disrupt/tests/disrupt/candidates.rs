@@ -171,7 +171,7 @@ fn a_disruption_budget_without_room_keeps_the_node() {
     let blocked = graceful(world(0)).unwrap_err();
     assert_eq!(
         blocked.to_string(),
-        "pdb default/web allows no eviction of pod default/web"
+        "PodDisruptionBudget default/web allows no eviction of pod default/web"
     );
     let other_namespace = PodDisruptionBudget {
         name: ObjectName::new("shop", "web"),
@@ -249,7 +249,7 @@ fn a_budget_with_neither_limit_keeps_its_node_and_is_named() {
     };
     let world = base().node(ours("n1")).pod(pod("web").on("n1"));
     let blocked = graceful(world.disruption_budget(unset)).unwrap_err();
-    let words = "pdb default/web has neither minAvailable nor maxUnavailable and allows no eviction of pod default/web";
+    let words = "PodDisruptionBudget default/web has neither minAvailable nor maxUnavailable and allows no eviction of pod default/web";
     assert_eq!(blocked.to_string(), words);
     assert!(blocked.is_by_pods());
 }

@@ -19,10 +19,15 @@ impl Engine {
         now: Timestamp,
         actions: &mut Vec<Action>,
     ) {
+        let catalogues = self.market.catalogues();
         let Some(pool) = self.cluster.pools.get(name.as_str()) else {
             return;
         };
-        let remarks = match self.market.catalogues().not_served(&pool.class) {
+        // Before the provider has listed what it sells, no class is known to be another's.
+        if catalogues.provider().classes.is_empty() {
+            return;
+        }
+        let remarks = match catalogues.not_served(&pool.class) {
             Some(other) => BTreeSet::from([(
                 EventReason::NodeClassNotServed,
                 format!("left to another controller: spec.template.spec.{other}"),
