@@ -296,7 +296,7 @@ fn chain_resolves_in_any_order() {
 }
 
 #[test]
-fn chain_that_hangs_on_nothing_waits() {
+fn chain_that_depends_on_nothing_waits() {
     let outcome = check(
         market()
             .pod(follower("db", HOSTNAME, "missing"))

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn ready_does_not_hang_on_the_interruption_queue() {
+    fn ready_does_not_depend_on_the_interruption_queue() {
         for finding in [
             Finding::Fails("QueueNotFound", "none".to_owned()),
             Finding::Unchanged("no answer".to_owned()),

@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn templates_do_not_hang_on_the_launch_or_the_claim() {
+    fn templates_do_not_depend_on_the_launch_or_the_claim() {
         let options = || vec![sample::option("m7i.large", "us-east-1a", OnDemand, 0.1)];
         let one = drafted(&json!({}), options());
         let mut request = sample::request(&["z"], options());

@@ -3,10 +3,8 @@
 //! The controller runs an [`Engine`] in one task and carries its actions out against an API server and a cloud; the
 //! simulator runs the same engine against its own. It does no I/O, reads no clock and draws no numbers.
 //!
-//! - All that must survive is on objects. An engine fed with the objects as they are, then [`Input::Synced`], goes on where
-//!   another stopped.
-//! - Every order has an identity and at most one per object and purpose is under way; an outcome that is unknown is read
-//!   back.
+//! - All that must survive is on objects. An engine fed with the objects as they are, then [`Input::Synced`], goes on where another stopped.
+//! - Every order has an identity and at most one per object and purpose is under way; an outcome that is unknown is read back.
 //! - Decisions are made elsewhere: [`Action::Solve`] hands out a snapshot, [`Input::Solved`] brings the plan, and what may
 //!   have changed in between is checked again before anything is asked for.
 //!

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn draws_hang_on_the_seed() {
+    fn draws_depend_on_the_seed() {
         let plan = |seed: u64| {
             let text = format!(r#"{{"seed": {seed}, "lostAnswersPercent": 50}}"#);
             let plan = FaultPlan::read(&text).unwrap();

@@ -42,7 +42,7 @@ impl Now {
     }
 
     /// The fault, where it need not happen on another machine.
-    pub(super) fn hangs_on_machine(&self) -> Option<&Fault> {
+    pub(super) fn depends_on_machine(&self) -> Option<&Fault> {
         (self.fault.as_ref()).filter(|fault| !fault.outcome.is_deterministic())
     }
 

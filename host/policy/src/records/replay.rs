@@ -252,7 +252,7 @@ fn again(
     let Some(now) = Now::of(&asked, &question) else {
         return Err(RecordStoreError::hook(module, &asked, record).into());
     };
-    if let Some(fault) = now.hangs_on_machine() {
+    if let Some(fault) = now.depends_on_machine() {
         return Err(ReplayError::Machine {
             number: record.number,
             fault: fault.to_string(),

@@ -165,7 +165,7 @@ impl Vector<'_> {
         let Some(now) = Now::of(module, self.question) else {
             return Err(refused(&format!("has a {} for another hook", self.name)));
         };
-        if let Some(fault) = now.hangs_on_machine()
+        if let Some(fault) = now.depends_on_machine()
             && fault.outcome == Outcome::Saturated
         {
             return Err(self.not_put(&fault.sentence));

@@ -74,7 +74,7 @@ fn the_same_decision_made_twice_asks_for_the_same_claims() {
 }
 
 #[test]
-fn names_hang_on_the_uids_of_pool_and_pods() {
+fn names_depend_on_the_uids_of_pool_and_pods() {
     let objects = waiting(&["a", "b"]);
     let (_, own) = decided(&objects, 100);
     let with = |change: fn(&mut Objects)| {
