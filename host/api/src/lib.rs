@@ -30,6 +30,7 @@ pub use object::{Kind, Object, ObjectKey};
 pub use read::{ReadError, read};
 pub use tolerant::{UNREADABLE, is_partly_read, read_class, read_tolerant};
 pub use validate::{
-    Finding, Severity, claim_refusal, kubelet_expressions, kubelet_faults, validate,
+    Finding, Severity, claim_refusal, kubelet_expressions, kubelet_faults, kubelet_unsupported,
+    nearest, validate,
 };
 pub use value::from_value;

@@ -199,3 +199,34 @@ fn volume(spec: &Value, family: ImageFamily) -> Result<Option<u64>, String> {
     size.map(|size| amount(&ResourceName::EphemeralStorage, path, size))
         .transpose()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    /// GiB of the volume that pods write on, for a class with this alias and a disk of each of these sizes.
+    fn gibibytes(alias: &str, disks: &[(&str, &str)]) -> u64 {
+        let disks = disks
+            .iter()
+            .map(|(device, size)| json!({"deviceName": device, "ebs": {"volumeSize": size}}));
+        let class = json!({"spec": {
+            "amiSelectorTerms": [{"alias": alias}], "blockDeviceMappings": disks.collect::<Vec<_>>(),
+        }});
+        settings(&class).unwrap().room.ephemeral_volume_bytes / GIB
+    }
+
+    #[test]
+    fn pods_of_bottlerocket_write_on_its_second_disk() {
+        let both = [("/dev/xvda", "4Gi"), ("/dev/xvdb", "50Gi")];
+        assert_eq!(gibibytes("bottlerocket@latest", &both), 50);
+        assert_eq!(gibibytes("al2@latest", &both), 4);
+        assert_eq!(gibibytes("al2023@latest", &both), 4);
+        for family in ["bottlerocket", "al2"] {
+            assert_eq!(gibibytes(&format!("{family}@latest"), &[]), 20);
+        }
+    }
+}

@@ -17,6 +17,7 @@ use plimsoll_base::ids::Uid;
 use plimsoll_model::NodeClaim;
 use serde_json::Value;
 
+pub use advice::kubelet_unsupported;
 pub use finding::{Finding, Severity};
 pub use kubelet::{kubelet_expressions, kubelet_faults};
 
@@ -80,10 +81,7 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
 const LIKENESS: f64 = 0.9;
 
 /// The known name that is most like a strange one, if it is like enough to be what was meant.
-pub(crate) fn nearest<'a>(
-    known: impl IntoIterator<Item = &'a str>,
-    strange: &str,
-) -> Option<&'a str> {
+pub fn nearest<'a>(known: impl IntoIterator<Item = &'a str>, strange: &str) -> Option<&'a str> {
     let likeness = |known: &str| strsim::jaro_winkler(known, strange);
     known
         .into_iter()

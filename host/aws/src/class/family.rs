@@ -21,6 +21,9 @@ pub enum Family {
     Windows2025,
 }
 
+/// Families of which instances are launched, as texts for people list them.
+pub(crate) const LAUNCHED_FAMILIES: &str = "AL2, AL2023, Bottlerocket or Custom";
+
 impl Family {
     const ALL: [Self; 7] = [
         Self::Al2,
@@ -43,6 +46,14 @@ impl Family {
             Self::Windows2022 => "Windows2022",
             Self::Windows2025 => "Windows2025",
         }
+    }
+
+    /// `true` for a family of which instances are launched.
+    pub(crate) const fn is_launched(self) -> bool {
+        matches!(
+            self,
+            Self::Al2 | Self::Al2023 | Self::Bottlerocket | Self::Custom
+        )
     }
 
     /// The family of a class: the one that it names, or else that of its alias; `None` where neither is one that is known.
@@ -87,5 +98,13 @@ mod tests {
         both["amiFamily"] = "Custom".into();
         assert_eq!(family(both), Some(Family::Custom));
         assert_eq!(family(json!({"amiSelectorTerms": [{"id": "ami-1"}]})), None);
+    }
+    #[test]
+    fn families_that_are_launched_are_those_that_texts_list() {
+        for family in Family::ALL {
+            let mut listed = LAUNCHED_FAMILIES.split([',', ' ']);
+            let is_listed = listed.any(|name| name == family.name());
+            assert_eq!(family.is_launched(), is_listed, "{family:?}");
+        }
     }
 }

@@ -4,22 +4,28 @@
 //! The API server checks none of it: `spec.kubelet` is an open map to it.
 
 use plimsoll_api::kinds::Ec2NodeClassSpec;
-use plimsoll_api::{Finding, kubelet_expressions, kubelet_faults};
+use plimsoll_api::{Finding, kubelet_expressions, kubelet_faults, kubelet_unsupported};
 use plimsoll_ec2_facts::class::settings;
 use serde_json::json;
 
 use super::dry_run::Refusal;
+use super::family::Family;
 
 /// Reason of a class whose settings kubelet, or we, cannot read.
 const INVALID: &str = "InvalidKubeletConfiguration";
 /// Reason of a class with expressions among them, which Karpenter takes behind a gate.
 const EXPRESSIONS: &str = "KubeletExpressionsDisabled";
+/// Reason of a class with settings that its image family has no way to give to kubelet.
+const UNSUPPORTED: &str = "UnsupportedKubeletConfiguration";
 
-/// Fails for a class whose kubelet settings cannot be used, with the fields.
-pub(crate) fn check(spec: &Ec2NodeClassSpec) -> Result<(), Refusal> {
+/// Fails for a class whose kubelet settings cannot be used, with the fields. Families that are not launched are refused elsewhere.
+pub(crate) fn check(spec: &Ec2NodeClassSpec, family: Option<Family>) -> Result<(), Refusal> {
     let own = json!(spec.kubelet);
     fails(INVALID, &kubelet_faults(&own))?;
     fails(EXPRESSIONS, &kubelet_expressions(&own))?;
+    if let Some(family) = family.filter(|family| family.is_launched()) {
+        fails(UNSUPPORTED, &kubelet_unsupported(family.name(), &own))?;
+    }
     // The room on a node is reckoned by them.
     let read = settings(&json!({"spec": {"kubelet": own}}));
     read.map(drop).map_err(|message| Refusal {
@@ -45,8 +51,13 @@ mod tests {
 
     /// The reason and the sentences, without the part of their paths that all have; empty for settings that can be used.
     fn told(kubelet: &Value) -> String {
+        told_of(Family::Al2023, kubelet)
+    }
+
+    /// The same for a class of a family.
+    fn told_of(family: Family, kubelet: &Value) -> String {
         let spec = serde_json::from_value(json!({"kubelet": kubelet})).expect("a spec");
-        match check(&spec) {
+        match check(&spec, Some(family)) {
             Ok(()) => String::new(),
             Err(refusal) => {
                 let words = refusal.message.replace("spec.kubelet.", "");
@@ -253,5 +264,70 @@ mod tests {
             both.starts_with(INVALID) && !both.contains("maxPods"),
             "{both}"
         );
+    }
+
+    #[test]
+    fn settings_that_a_family_has_no_way_to_give_to_kubelet_are_named() {
+        use Family::{Al2, Al2023, Bottlerocket, Custom, Windows2022};
+        let managed = "expected one of clusterDNS, maxPods,";
+        let qps = json!({"registryPullQPS": 10});
+        let cores = json!({"podsPerCore": 4});
+        let two = json!({"clusterDNS": ["10.0.0.10", "10.0.0.11"]});
+        let one = json!({"clusterDNS": ["10.0.0.10"], "registryPullQPS": null});
+        for (family, kubelet, words) in [
+            (
+                Bottlerocket,
+                &qps,
+                "registryPullQPS cannot be passed on by family Bottlerocket",
+            ),
+            (
+                Al2,
+                &qps,
+                "registryPullQPS cannot be passed on by family AL2",
+            ),
+            (
+                Bottlerocket,
+                &cores,
+                "podsPerCore cannot be passed on by family Bottlerocket",
+            ),
+            (Al2, &cores, ""),
+            (
+                Bottlerocket,
+                &two,
+                "clusterDNS has 2 addresses; family Bottlerocket passes on one",
+            ),
+            (
+                Al2,
+                &two,
+                "clusterDNS has 2 addresses; family AL2 passes on one",
+            ),
+            (Al2, &one, ""),
+            (Al2023, &qps, ""),
+            (Al2023, &cores, ""),
+            (Al2023, &two, ""),
+            (Custom, &qps, ""),
+            // Refused for its family.
+            (Windows2022, &qps, ""),
+        ] {
+            let told = told_of(family, kubelet);
+            let expected = match words {
+                "" => String::new(),
+                words => format!("{UNSUPPORTED}: {words}"),
+            };
+            assert!(
+                told.starts_with(&expected) && told.is_empty() == words.is_empty(),
+                "{family:?} {kubelet}: {told}"
+            );
+            let lists = words.contains("cannot be passed on");
+            assert_eq!(told.contains(managed), lists, "{told}");
+            let is_al2 = family == Al2;
+            assert!(
+                !lists || told.contains(", podsPerCore,") == is_al2,
+                "{told}"
+            );
+        }
+        // Faults of the settings themselves come first.
+        let both = told_of(Al2, &json!({"registryPullQPS": 10, "maxPods": -1}));
+        assert!(both.starts_with(INVALID), "{both}");
     }
 }

@@ -12,7 +12,7 @@ use plimsoll_model::catalogue::Subnet;
 
 use super::conditions::{Finding, QUEUE, conditions};
 use super::dry_run::Refusal;
-use super::family::Family;
+use super::family::{Family, LAUNCHED_FAMILIES};
 use super::kubelet;
 use super::queue::QueueStanding;
 use super::tags;
@@ -267,7 +267,8 @@ impl<'a> Look<'a> {
                 let value = self.clients.published_parameter(&parameter, self.now);
                 match value.await {
                     Ok(Some(id)) => {
-                        published.entry(id).or_default().push(parameter.variant);
+                        let variants = published.entry(id).or_default();
+                        variants.extend(parameter.variants);
                         if parameter.moves {
                             latest.insert(parameter.name);
                         }
@@ -427,10 +428,11 @@ fn validated(
     if let Err(many) = tags::fit(own, &cluster.name) {
         return Finding::Fails("TagValidationFailed", many.to_string());
     }
-    if let Err(Refusal { reason, message }) = kubelet::check(&class.spec) {
+    let family = Family::of(&class.spec);
+    if let Err(Refusal { reason, message }) = kubelet::check(&class.spec, family) {
         return Finding::Fails(reason, message);
     }
-    match Family::of(&class.spec) {
+    match family {
         Some(Family::Al2023) if cluster.service_cidr.is_none() => {
             let words = format!(
                 "EKS does not tell the addresses of the services of cluster \"{}\"; expected the cluster to be there and eks:DescribeCluster to be allowed",
@@ -438,10 +440,10 @@ fn validated(
             );
             return Finding::Fails("ClusterCIDRResolutionFailed", words);
         }
-        Some(Family::Al2023 | Family::Custom) => {}
+        Some(family) if family.is_launched() => {}
         Some(other) => {
             let words = format!(
-                "spec.amiFamily is {}; instances of AL2023 and Custom are launched",
+                "spec.amiFamily is {}; expected {LAUNCHED_FAMILIES}",
                 other.name()
             );
             return Finding::Fails("UnsupportedFamily", words);

@@ -22,6 +22,7 @@ use crate::class::family::Family;
 use crate::class::tags;
 use crate::instance::{efa, is_dedicated};
 use crate::served::ServedClass;
+use crate::user_data::release::Release;
 use crate::user_data::{ClusterAccess, NodeSetup, UserDataError, user_data};
 
 /// Taint of a node until it is registered: the controller takes it away.
@@ -227,10 +228,7 @@ fn template(
             .as_ref()
             .and_then(|own| own.nested_virtualization.clone()),
         enclaves: spec.enclave_options.as_ref().is_some_and(|own| own.enabled),
-        disks: disks(
-            spec.block_device_mappings.as_deref(),
-            class.family != Family::Custom,
-        ),
+        disks: disks(spec.block_device_mappings.as_deref(), class.family),
         metadata: metadata(spec.metadata_options.as_ref()),
         monitoring: spec.detailed_monitoring.unwrap_or(false),
         fills_open_reservations: class.fills_open_reservations,
@@ -280,10 +278,15 @@ fn setup(
     ] {
         reserve(&mut kubelet, key, resolved);
     }
+    let images = &class.status().amis;
+    let image = images.iter().find(|own| own.id == group.image);
+    let image = image.and_then(|own| own.name.as_deref());
     NodeSetup {
         labels,
         taints,
         kubelet,
+        class_kubelet: spec.kubelet.clone(),
+        release: Release::of(&spec.ami_selector_terms, image),
         joins_local_disks: spec.instance_store_policy.as_deref() == Some("RAID0"),
         custom: spec.user_data.clone(),
     }

@@ -43,7 +43,11 @@ impl ClassFault {
         match self {
             Self::Tag(_) => "TagValidationFailed",
             Self::UserData(UserDataError::NoServiceCidr) => "ClusterCIDRResolutionFailed",
-            Self::UserData(UserDataError::MalformedMime(_)) => "UserDataInvalid",
+            Self::UserData(
+                UserDataError::MalformedMime(_)
+                | UserDataError::MalformedToml(_)
+                | UserDataError::Settings(_),
+            ) => "UserDataInvalid",
             Self::UserData(UserDataError::TooLong(_)) => "UserDataSizeLimitExceeded",
             Self::UserData(UserDataError::UnsupportedFamily(_)) => "UnsupportedFamily",
         }

@@ -9,6 +9,7 @@ use plimsoll_base::fixed_hash::hash_of;
 use plimsoll_base::quantity::parse_units;
 use plimsoll_model::catalogue::CapacityType;
 
+use crate::class::family::Family;
 use crate::user_data::IpFamily;
 
 /// Kind of interfaces that have no address.
@@ -135,26 +136,38 @@ impl Disk {
     }
 }
 
-/// Disks of a class, or those of AL2023 where it lists none: one of 20 GiB, encrypted.
-pub(crate) fn disks(mappings: Option<&[BlockDeviceMapping]>, has_family_disks: bool) -> Vec<Disk> {
-    match mappings {
-        Some(mappings) => {
-            let disk = |own: &BlockDeviceMapping| Disk {
-                device: own.device_name.clone(),
-                volume: own.ebs.clone(),
-            };
-            mappings.iter().map(disk).collect()
-        }
-        None if has_family_disks => vec![Disk {
-            device: Some("/dev/xvda".to_owned()),
-            volume: Some(BlockDevice {
-                encrypted: Some(true),
-                volume_size: Some("20Gi".to_owned()),
-                volume_type: Some("gp3".to_owned()),
-                ..BlockDevice::default()
-            }),
-        }],
-        None => Vec::new(),
+/// Disks of a class, or those of its image family where it lists none: encrypted, for Bottlerocket a second one for what pods write. A family
+/// without disks of its own leaves them to the image.
+pub(crate) fn disks(mappings: Option<&[BlockDeviceMapping]>, family: Family) -> Vec<Disk> {
+    let Some(mappings) = mappings else {
+        let own = family_disks(family).iter();
+        return own.map(|(device, size)| gp3(device, size)).collect();
+    };
+    let disk = |own: &BlockDeviceMapping| Disk {
+        device: own.device_name.clone(),
+        volume: own.ebs.clone(),
+    };
+    mappings.iter().map(disk).collect()
+}
+
+/// Devices of a family's disks and their sizes; none where the image decides. Of Bottlerocket's the first holds the system.
+const fn family_disks(family: Family) -> &'static [(&'static str, &'static str)] {
+    match family {
+        Family::Al2 | Family::Al2023 => &[("/dev/xvda", "20Gi")],
+        Family::Bottlerocket => &[("/dev/xvda", "6Gi"), ("/dev/xvdb", "20Gi")],
+        Family::Custom | Family::Windows2019 | Family::Windows2022 | Family::Windows2025 => &[],
+    }
+}
+
+fn gp3(device: &str, size: &str) -> Disk {
+    Disk {
+        device: Some(device.to_owned()),
+        volume: Some(BlockDevice {
+            encrypted: Some(true),
+            volume_size: Some(size.to_owned()),
+            volume_type: Some("gp3".to_owned()),
+            ..BlockDevice::default()
+        }),
     }
 }
 
@@ -211,8 +224,34 @@ mod tests {
         for (size, gibibytes) in [("20Gi", 20), ("20G", 19), ("1Ti", 1024), ("1T", 932)] {
             assert_eq!(sized(size).gibibytes(), Some(gibibytes), "{size}");
         }
-        assert_eq!(disks(None, true)[0].gibibytes(), Some(20));
-        assert!(disks(None, false).is_empty());
-        assert!(disks(Some(&[]), true).is_empty());
+    }
+
+    #[test]
+    fn disks_are_those_of_the_class_or_else_of_its_family() {
+        let sizes = |mappings: Option<&[BlockDeviceMapping]>, family| {
+            let disks = disks(mappings, family).into_iter();
+            let size = |disk: Disk| {
+                let volume = disk.volume.clone().unwrap_or_default();
+                let is_usual =
+                    volume.encrypted == Some(true) && volume.volume_type.as_deref() == Some("gp3");
+                assert!(is_usual || mappings.is_some(), "{disk:?}");
+                (disk.device.clone().unwrap_or_default(), disk.gibibytes())
+            };
+            disks.map(size).collect::<Vec<_>>()
+        };
+        let of = |device: &str, size: i32| (device.to_owned(), Some(size));
+        let root = [of("/dev/xvda", 20)];
+        assert_eq!(sizes(None, Family::Al2023), root);
+        assert_eq!(sizes(None, Family::Al2), root);
+        let both = [of("/dev/xvda", 6), of("/dev/xvdb", 20)];
+        assert_eq!(sizes(None, Family::Bottlerocket), both);
+        assert_eq!(sizes(None, Family::Custom), []);
+        assert_eq!(sizes(Some(&[]), Family::Al2023), []);
+        let own = BlockDeviceMapping {
+            device_name: Some("/dev/xvdb".to_owned()),
+            ..BlockDeviceMapping::default()
+        };
+        let only = [("/dev/xvdb".to_owned(), None)];
+        assert_eq!(sizes(Some(&[own]), Family::Bottlerocket), only);
     }
 }

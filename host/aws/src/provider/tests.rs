@@ -7,6 +7,7 @@ mod doubt;
 mod efa;
 mod empty_terms;
 mod ended;
+mod families;
 mod inputs;
 mod kept;
 mod ownership;

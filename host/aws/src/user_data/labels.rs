@@ -1,4 +1,4 @@
-//! Labels that a kubelet gives its node, as one argument of the kubelet.
+//! Labels that a kubelet gives its node, also as one argument of the kubelet.
 
 use plimsoll_base::labels::Labels;
 
@@ -7,9 +7,15 @@ const RESTRICTED: [&str; 3] = ["kubernetes.io", "k8s.io", "node-restriction.kube
 
 /// Labels as the kubelet's argument has them, by key; `None` where there are none.
 pub(crate) fn argument(labels: &Labels) -> Option<String> {
-    let own = labels.iter().filter(|(key, _)| is_allowed(key));
-    let pairs: Vec<String> = own.map(|(key, value)| format!("{key}={value}")).collect();
+    let pairs = allowed(labels).map(|(key, value)| format!("{key}={value}"));
+    let pairs: Vec<String> = pairs.collect();
     (!pairs.is_empty()).then(|| format!("--node-labels=\"{}\"", pairs.join(",")))
+}
+
+/// Labels that a kubelet may give its node, by key.
+pub(super) fn allowed(labels: &Labels) -> impl Iterator<Item = (&str, &str)> {
+    let all = labels.iter().map(|(key, value)| (&**key, &**value));
+    all.filter(|(key, _)| is_allowed(key))
 }
 
 fn is_allowed(key: &str) -> bool {

@@ -1,5 +1,7 @@
 //! MIME archives, as cloud-init takes them: parts, each with a header of its own.
 
+use super::UserDataError;
+
 /// A part: its headers, without the blank line behind them, and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
@@ -17,6 +19,9 @@ impl Part {
     }
 }
 
+/// Type of a part that is run once the instance is up.
+pub(super) const SCRIPT: &str = "text/x-shellscript; charset=\"us-ascii\"";
+
 /// Text between parts.
 const BOUNDARY: &str = "//";
 
@@ -24,6 +29,20 @@ const BOUNDARY: &str = "//";
 pub(crate) fn is_archive(text: &str) -> bool {
     let text = text.trim_start();
     text.starts_with("MIME-Version:") || text.starts_with("Content-Type:")
+}
+
+/// User data of a class, in parts: an archive's own, or one part of the type that `type_of` gives its text. None of blank user data.
+pub(super) fn parts_of(
+    custom: Option<&str>,
+    type_of: impl Fn(&str) -> &'static str,
+) -> Result<Vec<Part>, UserDataError> {
+    let Some(custom) = custom.filter(|custom| !custom.trim().is_empty()) else {
+        return Ok(Vec::new());
+    };
+    if is_archive(custom) {
+        return parse(custom).map_err(UserDataError::MalformedMime);
+    }
+    Ok(vec![Part::of_type(type_of(custom), custom)])
 }
 
 /// The parts of an archive; fails with what is missing.

@@ -1,8 +1,11 @@
 //! User data: what an instance is told when it boots, so that it joins the cluster as the node that was planned.
 
+mod al2;
+mod bottlerocket;
 pub(crate) mod labels;
 pub(crate) mod mime;
 pub(crate) mod node_config;
+pub(crate) mod release;
 
 use std::collections::BTreeMap;
 use std::net::Ipv6Addr;
@@ -14,7 +17,8 @@ use plimsoll_model::Taint;
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::class::family::Family;
+use crate::class::family::{Family, LAUNCHED_FAMILIES};
+use release::Release;
 
 /// Most bytes of user data, before they are encoded (EC2's limit).
 pub(crate) const MOST_BYTES: usize = 16 << 10;
@@ -68,6 +72,10 @@ pub(crate) struct NodeSetup {
     pub taints: Vec<Taint>,
     /// The kubelet's settings of the class, with what was resolved: maxPods, clusterDNS, reserved resources.
     pub kubelet: BTreeMap<String, Value>,
+    /// The kubelet's settings as the class has them.
+    pub class_kubelet: BTreeMap<String, Value>,
+    /// Release of its image, as far as names say it.
+    pub release: Release,
     /// `true` if local disks are joined into one.
     pub joins_local_disks: bool,
     /// User data of the class.
@@ -83,13 +91,19 @@ pub(crate) enum UserDataError {
     /// The class's own user data is no MIME archive although it begins like one.
     #[error("spec.userData begins as a MIME archive and is none: {0}")]
     MalformedMime(String),
+    /// The class's own user data is no TOML.
+    #[error("spec.userData {0}; expected settings of Bottlerocket in TOML")]
+    MalformedToml(String),
+    /// The class's own user data has settings that would be lost, each in a sentence.
+    #[error("spec.userData: {}", .0.join("; "))]
+    Settings(Vec<String>),
     /// EC2 takes no more.
     #[error(
         "user data has {0} bytes with what is added for the node; expected at most {MOST_BYTES}: shorten spec.userData"
     )]
     TooLong(usize),
     /// Nodes of this family are not made.
-    #[error("spec.amiFamily is \"{0}\"; expected AL2023 or Custom")]
+    #[error("spec.amiFamily is \"{0}\"; expected {LAUNCHED_FAMILIES}")]
     UnsupportedFamily(&'static str),
 }
 
@@ -101,7 +115,9 @@ pub(crate) fn user_data(
 ) -> Result<String, UserDataError> {
     let text = match family {
         Family::Custom => node.custom.clone().unwrap_or_default(),
+        Family::Al2 => al2::text(cluster, node)?,
         Family::Al2023 => node_config::text(cluster, node)?,
+        Family::Bottlerocket => bottlerocket::text(cluster, node)?,
         other => return Err(UserDataError::UnsupportedFamily(other.name())),
     };
     if text.len() > MOST_BYTES {

@@ -2,22 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::mime::{Part, is_archive, parse, serialize};
+use super::mime::{Part, SCRIPT, parts_of, serialize};
 use super::{ClusterAccess, NodeSetup, UserDataError, labels};
 
 const NODE_CONFIG: &str = "application/node.eks.aws";
-const SCRIPT: &str = "text/x-shellscript; charset=\"us-ascii\"";
 
 /// The archive: the class's own parts first.
 pub(super) fn text(cluster: &ClusterAccess, node: &NodeSetup) -> Result<String, UserDataError> {
-    let mut parts = match node
-        .custom
-        .as_deref()
-        .filter(|custom| !custom.trim().is_empty())
-    {
-        Some(custom) => of_class(custom)?,
-        None => Vec::new(),
-    };
+    let mut parts = parts_of(node.custom.as_deref(), type_of)?;
     let document = serde_saphyr::to_string(&node_config(cluster, node)?);
     let document = document.expect("plain data is written as YAML");
     let generated = format!("# Generated for this node\n{document}");
@@ -25,14 +17,10 @@ pub(super) fn text(cluster: &ClusterAccess, node: &NodeSetup) -> Result<String, 
     Ok(serialize(&parts))
 }
 
-/// User data of a class, in parts: an archive's own, or one part that is a `NodeConfig` where it is a YAML map and else a script.
-fn of_class(custom: &str) -> Result<Vec<Part>, UserDataError> {
-    if is_archive(custom) {
-        return parse(custom).map_err(UserDataError::MalformedMime);
-    }
+/// Type of a class's own text: a `NodeConfig` if it is a YAML map, else a script.
+fn type_of(custom: &str) -> &'static str {
     let is_map = matches!(serde_saphyr::from_str(custom), Ok(Value::Object(_)));
-    let content_type = if is_map { NODE_CONFIG } else { SCRIPT };
-    Ok(vec![Part::of_type(content_type, custom)])
+    if is_map { NODE_CONFIG } else { SCRIPT }
 }
 
 fn node_config(cluster: &ClusterAccess, node: &NodeSetup) -> Result<Value, UserDataError> {
@@ -84,6 +72,7 @@ mod tests {
 
     use super::*;
     use crate::sample::cluster;
+    use crate::user_data::mime::parse;
 
     fn node() -> NodeSetup {
         let taint = |key: &str, value: &str, effect| Taint {

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::super::finding::{Findings, or};
+use super::super::finding::{Finding, Findings, or};
 use super::super::kubelet::{is_setting, kubelet_expressions, kubelet_faults};
 
-/// Settings that every family passes on.
+/// Settings that every family passes on, but for [one](NOT_ON_BOTTLEROCKET).
 const MANAGED: [&str; 12] = [
     "clusterDNS",
     "maxPods",
@@ -21,32 +21,43 @@ const MANAGED: [&str; 12] = [
     "cpuCFSQuota",
 ];
 
+/// The one of them that Bottlerocket has no setting for.
+const NOT_ON_BOTTLEROCKET: &str = "podsPerCore";
+
 /// Remarks about `spec.kubelet`.
 pub(super) fn check(spec: &Value, findings: &mut Findings) {
-    let Some(settings @ Value::Object(fields)) = spec.get("kubelet") else {
+    let Some(settings @ Value::Object(_)) = spec.get("kubelet") else {
         return;
     };
     findings.extend(kubelet_faults(settings));
     findings.extend(kubelet_expressions(settings));
-    let family = family(spec);
-    if ["AL2023", "Custom"].contains(&family.as_str()) {
-        return;
+    findings.extend(kubelet_unsupported(&family(spec), settings));
+}
+
+/// Settings, as they stand in `spec.kubelet` of a class, that an image family such as `Bottlerocket` has no way to give to kubelet, each with its
+/// path. Settings that are none of kubelet's are left out: [`kubelet_faults`] names these.
+pub fn kubelet_unsupported(family: &str, settings: &Value) -> Vec<Finding> {
+    let mut findings = Findings::default();
+    let Some(fields) = settings.as_object() else {
+        return Vec::new();
+    };
+    if ["AL2023", "Custom"].contains(&family) {
+        return Vec::new();
     }
+    let managed = MANAGED.into_iter();
+    let managed: Vec<&str> = managed
+        .filter(|name| family != "Bottlerocket" || *name != NOT_ON_BOTTLEROCKET)
+        .collect();
     let passed_on =
-        |name: &str| MANAGED.contains(&name) || name == "registerWithTaints" || !is_setting(name);
-    for name in fields.keys().filter(|name| !passed_on(name)) {
+        |name: &str| managed.contains(&name) || name == "registerWithTaints" || !is_setting(name);
+    let said = fields.iter().filter(|(_, value)| !value.is_null());
+    for (name, _) in said.filter(|(name, _)| !passed_on(name)) {
         findings.fault(
             format!("spec.kubelet.{name}"),
             format!(
                 "cannot be passed on by family {family}; expected one of {}",
-                or(&MANAGED)
+                or(&managed)
             ),
-        );
-    }
-    if family == "Bottlerocket" && fields.contains_key("podsPerCore") {
-        findings.fault(
-            "spec.kubelet.podsPerCore",
-            "cannot be passed on by family Bottlerocket",
         );
     }
     let addresses = fields.get("clusterDNS").and_then(Value::as_array);
@@ -57,6 +68,7 @@ pub(super) fn check(spec: &Value, findings: &mut Findings) {
             format!("has {addresses} addresses; family {family} passes on one"),
         );
     }
+    findings.into_list()
 }
 
 /// The image family: as named, or as the alias says.

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::finding::Findings;
 
 pub(super) use budgets::of_budgets;
+pub use kubelet::kubelet_unsupported;
 pub(super) use pods::of_pods;
 
 /// Remarks about one of Karpenter's objects.
