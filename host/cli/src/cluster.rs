@@ -28,7 +28,6 @@ use crate::types_by_class;
 
 /// The kubeconfig that kubectl would take.
 const KUBECONFIG: &str = "kubeconfig";
-const NO_KUBECONFIG: &str = "no cluster: there is no kubeconfig at $KUBECONFIG or ~/.kube/config";
 const FILE_EXPECTED: &str = "expected --kubeconfig FILE";
 /// How long a server may say nothing in the middle of an answer.
 const SILENCE: Duration = Duration::from_secs(30);
@@ -51,7 +50,7 @@ pub(crate) async fn config(access: &Access) -> Result<Config> {
             let config = Config::from_kubeconfig(&options).await;
             Ok(config.map_err(|error| {
                 if is_missing(&error) {
-                    Environment(format!("{NO_KUBECONFIG}; {FILE_EXPECTED}"))
+                    Environment(format!("{}; {FILE_EXPECTED}", no_kubeconfig()))
                 } else {
                     unread(KUBECONFIG, &error)
                 }
@@ -77,7 +76,17 @@ fn nowhere(error: &InferConfigError) -> Environment {
         }
         None => "this is no pod".to_owned(),
     };
-    Environment(format!("{NO_KUBECONFIG}, and {no_pod}; {FILE_EXPECTED}"))
+    let none = no_kubeconfig();
+    Environment(format!("{none}, and {no_pod}; {FILE_EXPECTED}"))
+}
+
+/// Where a kubeconfig was looked for in vain, as kubectl looks.
+fn no_kubeconfig() -> String {
+    let place = match std::env::var_os("KUBECONFIG").filter(|path| !path.is_empty()) {
+        Some(path) => format!("{} ($KUBECONFIG)", path.display()),
+        None => "$KUBECONFIG or ~/.kube/config".to_owned(),
+    };
+    format!("no cluster: there is no kubeconfig at {place}")
 }
 
 /// `true` if there is no kubeconfig at all.

@@ -323,6 +323,8 @@ impl Controller {
 
 fn tell_of(settled: &Settled) {
     let dollars = |price: PricePerHour| format!("{:.4}", price.dollars());
+    // What was made to save is watched for an hour first.
+    let is_known = settled.is_realised() || !settled.reason.facts().saves;
     tracing::info!(
         command = %settled.id,
         reason = settled.reason.as_str(),
@@ -330,7 +332,7 @@ fn tell_of(settled: &Settled) {
         gone = settled.gone.len(),
         replacements = settled.replacements,
         predicted = dollars(settled.predicted),
-        realised = dollars(settled.realised),
+        realised = is_known.then(|| dollars(settled.realised)),
         watched = %settled.watched,
         "settled, in dollars per hour at list price"
     );

@@ -172,7 +172,9 @@ async fn a_policy_serves_once_it_has_passed_and_what_breaks_it_leaves_the_one_th
     let said = served.until_said("later", "to conflict", held).await;
     let words = condition(&said, "Conflicting").2;
     assert!(
-        words.starts_with("pool general is served by policy mine: one that the pool names comes"),
+        words.starts_with(
+            "NodePool general is served by policy mine: one that the NodePool names comes"
+        ),
         "{words}"
     );
     let off = policy("mine", "mine-1", &json!({"mode": "Off"}));

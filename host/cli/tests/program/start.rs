@@ -38,7 +38,8 @@ fn a_kubeconfig_that_is_missing_is_told_before_the_lease() {
         let none = ran(start, &home, &[]);
         assert_eq!((none.code, none.error()), (3, NONE), "{none:?}");
         let none = ran(start, &home, &[("KUBECONFIG", "/nope")]);
-        assert_eq!((none.code, none.error()), (3, NONE), "{none:?}");
+        let words = NONE.replace("$KUBECONFIG or ~/.kube/config", "/nope ($KUBECONFIG)");
+        assert_eq!((none.code, none.error()), (3, &*words), "{none:?}");
     }
 }
 

@@ -151,10 +151,11 @@ impl Share {
         let OfAnother { pool, policy, .. } = self.of_others.first()?;
         let more = match self.of_others.len() - 1 {
             0 => String::new(),
-            count => format!(", and {count} more"),
+            1 => " (1 more NodePool likewise)".to_owned(),
+            count => format!(" ({count} more NodePools likewise)"),
         };
         Some(format!(
-            "pool {pool} is served by policy {policy}{more}: one that the pool names comes first, then the oldest, then the first by name; name one in an annotation of the pool, or select other pools"
+            "NodePool {pool} is served by policy {policy}{more}: one that the NodePool names comes first, then the oldest, then the first by name; name one in an annotation of the NodePool, or select other NodePools"
         ))
     }
 

@@ -150,7 +150,11 @@ fn prices(answer: &PriceAnswer) -> Vec<Answered> {
         Answered {
             place,
             words: if is_split {
-                format!("{} for {count}, then {}", dollars(first), dollars(then))
+                format!(
+                    "{} for the first {count}, then {}",
+                    dollars(first),
+                    dollars(then)
+                )
             } else {
                 dollars(place)
             },
