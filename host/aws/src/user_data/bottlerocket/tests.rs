@@ -267,12 +267,12 @@ fn settings_that_would_be_lost_are_refused_by_name() {
 
 #[test]
 fn all_that_is_wrong_beside_each_other_is_named_at_once() {
-    let custom = "settings.kubernetes.node-ip = 'x'\nsettings.kubernetes.log-level = true\nsettings.bootstrap-commands = 1\n[packages]\n";
+    let custom = "settings.kubernetes.standalone-mode = true\nsettings.kubernetes.log-level = true\nsettings.bootstrap-commands = 1\n[packages]\n";
     let expected = [
         "packages is outside of the table settings; expected it inside",
         "settings.bootstrap-commands is 1; expected a table",
         "settings.kubernetes.log-level is true; expected a whole number",
-        "settings.kubernetes.node-ip is not a setting that is passed on; expected none of this name",
+        "settings.kubernetes.standalone-mode is not a setting that is passed on; expected none of this name",
     ];
     let told = refusal(&node(custom));
     let mut told: Vec<&str> = told.split("; ").collect();
