@@ -151,10 +151,10 @@ impl Object {
         let mut known = self.clone();
         match &mut known {
             Self::Whole(plimsoll_model::Object::Pool(pool)) => {
-                Arc::make_mut(pool).deleting = deleting
+                Arc::make_mut(pool).deleting = deleting;
             }
             Self::Whole(plimsoll_model::Object::Claim(claim)) => {
-                Arc::make_mut(claim).deleting = deleting
+                Arc::make_mut(claim).deleting = deleting;
             }
             _ => return None,
         }

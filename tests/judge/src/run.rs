@@ -25,7 +25,7 @@ pub const OPEN: &[(Rule, &str)] = &[
     ),
     (
         Rule::Refusal,
-        "a pod that others follow is refused where not all of them find room beside it",
+        "a NodePool's limits are charged with the largest type that a planned node may become, and a pod is refused that fits beside a smaller one",
     ),
     (
         Rule::Room,
