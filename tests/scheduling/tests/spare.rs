@@ -324,6 +324,17 @@ fn rules_of_spare_room_do_not_bind_pods_that_would_wait_for_them() {
     keeps_room(&shape, 1, 100);
 }
 
+/// A pod that only the last look at a plan finds a place for.
+#[test]
+fn spare_room_costs_no_pod_the_last_look() {
+    let shape = Shape::of(
+        4_000_322_361_318_973_107,
+        [5, 0, 1, 1, 2],
+        Features::from_bits(3387),
+    );
+    keeps_room(&shape, 1, 100);
+}
+
 proptest! {
     #![proptest_config(cases(96))]
 

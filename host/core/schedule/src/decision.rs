@@ -141,7 +141,9 @@ fn with_real_pods_first(compiled: &Compiled<'_>, prices: &RowPrices, best: Draft
     }
     let unhindered = compiled.without_rules_of(&spare);
     let (alone, _) = best_of(&unhindered, prices, &real);
-    let alone = alone.leaving_out(spare);
+    // Pods that only the last look finds a place for count, too: a plan with room that is kept gets none.
+    let guards = &compiled.snapshot.settings.guards;
+    let alone = last_look(&unhindered, prices, guards, alone).leaving_out(spare);
     if alone.waiting() < best.waiting() {
         alone
     } else {
