@@ -78,7 +78,7 @@ fn is_field_of_classes(field: &str) -> bool {
 }
 
 /// A remark on a field that is not known.
-fn ignored(path: &str) -> Arc<str> {
+pub(crate) fn ignored(path: &str) -> Arc<str> {
     format!("{path} is not known to this version and is ignored").into()
 }
 

@@ -80,7 +80,7 @@ fn nowhere(error: &InferConfigError) -> Environment {
     Environment(format!("{none}, and {no_pod}; {FILE_EXPECTED}"))
 }
 
-/// Where a kubeconfig was looked for in vain, as kubectl looks.
+/// An error for a missing kubeconfig, with the places where kubectl looks for one.
 fn no_kubeconfig() -> String {
     let place = match std::env::var_os("KUBECONFIG").filter(|path| !path.is_empty()) {
         Some(path) => format!("{} ($KUBECONFIG)", path.display()),
@@ -190,9 +190,18 @@ pub(crate) fn recorded(access: &Access, sold: &Sold, with_names: bool) -> Result
     Ok(loaded)
 }
 
-/// The Policies that decide in the cluster and are not part of a snapshot, in words; `None` where there are none, or no right to list them.
+/// The Policies that decide in the cluster and are not part of a snapshot, in words, or why none can be named; `None` where there are none.
 async fn policies_left_out(client: &Client) -> Option<String> {
-    let listed = policy::each(client).await.ok()?;
+    let listed = match policy::each(client).await {
+        Ok(listed) => listed,
+        Err(kube::Error::Api(status)) if status.code == 404 => return None,
+        Err(error) => {
+            let Environment(words) = environment(error);
+            return Some(format!(
+                "Policies are not part of a snapshot, and those of this cluster cannot be listed: {words}"
+            ));
+        }
+    };
     let names = listed.iter().map(|own| match own {
         Ok(policy) => policy.metadata.name.as_deref().unwrap_or_default(),
         Err((name, _)) => name,

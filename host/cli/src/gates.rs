@@ -36,8 +36,8 @@ const SHUT: [(&str, &str); 3] = [
     ),
 ];
 
-/// Opens and shuts gates; what is not named stays as it is. A warning for each that is opened in vain, and for unknown names, which
-/// other versions may have.
+/// Enables and disables feature gates; those that are not named stay as they are. Warns of each that has no effect here, and of unknown
+/// names, which other versions may have.
 pub(crate) fn set(settings: &mut Settings, text: &str) -> Result<Vec<String>> {
     let mut warnings = Vec::new();
     for entry in text.split(',').map(str::trim).filter(|it| !it.is_empty()) {

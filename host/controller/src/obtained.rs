@@ -72,7 +72,7 @@ pub(crate) fn obtained<'o>(order: &'o Order, outcome: &'o Outcome) -> Vec<Obtain
     given.collect()
 }
 
-/// The way to buy that an instance's labels speak of. Reservations of one type and zone are told apart by none of them: the first counts.
+/// The offering that an instance's labels name. They do not distinguish reservations of one type and zone: the first counts.
 fn bought<'o>(request: &'o LaunchRequest, machine: &LaunchedInstance) -> Option<&'o LaunchOption> {
     let label = |key: &str| machine.labels.get(key).map_or("", AsRef::as_ref);
     let (name, zone) = (label(labels::INSTANCE_TYPE), label(labels::ZONE));

@@ -6,6 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use plimsoll_model::{ASKED_ANNOTATION, Ceilings, NamedPolicies, UNDERSIZED_ANNOTATION};
 
 use crate::keys;
+use crate::tolerant::ignored;
 use crate::validate::nearest;
 
 const DOMAIN: &str = "plimsoll.dev/";
@@ -38,7 +39,7 @@ pub(super) fn unknown(metadata: &ObjectMeta) -> impl Iterator<Item = Arc<str>> {
         let names = SETTINGS.map(|known| &known[DOMAIN.len()..]);
         let hint = nearest(names, name).map(|meant| format!("; did you mean {DOMAIN}{meant}?"));
         let hint = hint.unwrap_or_default();
-        let path = format!("metadata.annotations[{key}]");
-        Some(format!("{path} is not known to this version and is ignored{hint}").into())
+        let words = ignored(&format!("metadata.annotations[{key}]"));
+        Some(format!("{words}{hint}").into())
     })
 }

@@ -97,7 +97,7 @@ impl Trial {
         })
     }
 
-    /// The request of a launch that is never made, with a way to buy in each zone that has the type.
+    /// The request of a launch that is never made, with an offering in each zone that has the type.
     pub(crate) fn request(&self, class: &ServedClass) -> LaunchRequest {
         let own = &self.instance_type;
         let mut zones: Vec<&Offering> = own.offerings.iter().collect();

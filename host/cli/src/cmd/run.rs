@@ -1,4 +1,4 @@
-//! `plimsoll run`: serves one cluster until it is told to stop.
+//! `plimsoll run`: serves one cluster until it is stopped.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

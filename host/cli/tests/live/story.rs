@@ -1,4 +1,4 @@
-//! The program's log: one JSON object a line, in which a node's life is told in Karpenter's words and in their order.
+//! The program's log: one JSON object a line, with the steps of a node's life in Karpenter's words and order.
 
 use serde_json::Value;
 

@@ -53,7 +53,7 @@ impl Served {
     }
 }
 
-/// Makes pods, one after the other, until it is told to stop.
+/// Makes pods, one after the other, until it is stopped.
 async fn load(served: &Served, mut goes_on: tokio::sync::watch::Receiver<bool>) -> usize {
     let mut made = 0;
     while *goes_on.borrow_and_update() {

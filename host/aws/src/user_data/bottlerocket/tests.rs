@@ -193,7 +193,7 @@ fn a_table_in_both_places_is_merged_unless_they_contradict_each_other() {
 }
 
 #[test]
-fn an_amount_that_was_only_written_anew_contradicts_nothing() {
+fn one_amount_in_two_spellings_is_no_contradiction() {
     let class = json!({"kubeReserved": {"memory": "1024Mi"}});
     let node = NodeSetup {
         kubelet: map(&json!({"kubeReserved": {"cpu": "70m", "memory": "1Gi"}})),

@@ -1,5 +1,5 @@
-//! Settings of the provider by flag and environment, under Karpenter's names. What the environment says in no way that is understood gives
-//! the default, as Karpenter has it, and is told; what is understood and cannot be is refused.
+//! Settings of the provider by flag and environment, under Karpenter's names. A value of the environment that cannot be parsed gives the
+//! default, as with Karpenter, and a warning; one that is parsed and out of range is refused.
 
 use std::str::FromStr;
 

@@ -1,7 +1,6 @@
 //! NodePools that a pod asks for by name and that buy nothing: what its owner looks for first.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
 use plimsoll_base::labels;
 use plimsoll_base::requirement::Requirement;
@@ -15,7 +14,8 @@ use crate::batch::pod_group::PodGroup;
 pub(super) fn named(compiled: &Compiled<'_>, group: &PodGroup) -> Vec<PoolRefusal> {
     let levels = group.last_levels().iter();
     let asked = levels.filter_map(|level| level.requirements.get(labels::NODEPOOL));
-    let named: BTreeSet<&Arc<str>> = asked.filter_map(Requirement::listed).flatten().collect();
+    let named = asked.filter_map(Requirement::listed).flatten();
+    let named: BTreeSet<&str> = named.map(|name| &**name).collect();
     if named.is_empty() {
         return Vec::new();
     }
@@ -24,7 +24,7 @@ pub(super) fn named(compiled: &Compiled<'_>, group: &PodGroup) -> Vec<PoolRefusa
         templates.any(|template| template.pool.name == pool.name)
     };
     let pools = compiled.snapshot.pools.iter();
-    let pools = pools.filter(|pool| named.contains(&Arc::from(pool.name.as_str())));
+    let pools = pools.filter(|pool| named.contains(pool.name.as_str()));
     pools
         .filter(|pool| !usable(pool))
         .map(|pool| PoolRefusal::whole(pool.name.clone(), why(compiled, pool)))
